@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-LINK, SERVER = "link", "server"
+LINK, SERVER, DATABASE = "link", "server", "database"
 # round trips of an exchange that begins with a new connection, TLS and greetings, and its bytes
 ROUND_TRIPS = 10
 EXCHANGE_BYTES = 65_536
@@ -63,6 +63,7 @@ KINDS: Final[Mapping[str, FaultKind]] = {
     # what comes of it is a level of back pressure, which its server logs
     "disk_use": FaultKind(SERVER, Does.OTHER, ("percent",)),
     "skew_clock": FaultKind(SERVER, Does.OTHER, ("by_ms",)),
+    "corrupt_mailboxes": FaultKind(DATABASE, Does.OTHER, ("database",)),
 }
 
 

@@ -54,6 +54,14 @@ AsJson = Annotated[
 ]
 
 
+AllowUnsafe = Annotated[
+    bool,
+    typer.Option(
+        "--allow-unsafe", help="settings that lose mail, such as a short SafetyNetHoldTime, warn"
+    ),
+]
+
+
 class On(StrEnum):
     """Where a plan is run."""
 
@@ -61,9 +69,9 @@ class On(StrEnum):
     simulator = "simulator"
 
 
-def checked_scenario(name: str) -> CheckedScenario:
+def checked_scenario(name: str, *, allow_unsafe: bool = False) -> CheckedScenario:
     """The scenario of that name; its mistakes end the call, its warnings do not."""
-    scenario, notes = load_scenario(name)
+    scenario, notes = load_scenario(name, allow_unsafe=allow_unsafe)
     print_all(notes)
     if scenario is None:
         raise typer.Exit(CALL_WRONG)

@@ -13,6 +13,7 @@ import typer
 from lab.cli.completion import run_names
 from lab.cli.options import (
     STATE,
+    AllowUnsafe,
     AsJson,
     Name,
     On,
@@ -47,11 +48,12 @@ def run(
             help="a file for the run folder's path, as soon as it is there", parser=path_of
         ),
     ] = None,
+    allow_unsafe: AllowUnsafe = False,
     json: AsJson = False,
 ) -> None:
     """Plan, provision, run, heal, collect and evaluate; print the verdict."""
     told = announcement(announce)
-    scenario = checked_scenario(name)
+    scenario = checked_scenario(name, allow_unsafe=allow_unsafe)
     resolved = resolved_plan(scenario, seed)
     from lab.run.outcome import RunOptions
 
@@ -87,12 +89,13 @@ def run(
     raise typer.Exit(ended.exit_code)
 
 
-def up(name: Name, seed: Seed = None) -> None:
+def up(name: Name, seed: Seed = None, allow_unsafe: AllowUnsafe = False) -> None:
     """Provision a scenario's lab and leave it standing, without faults; down removes it."""
     from lab.hosts.containers.host import ContainerHost
     from lab.run.standing_lab import stand
 
-    resolved = resolved_plan(checked_scenario(name), seed)
+    scenario = checked_scenario(name, allow_unsafe=allow_unsafe)
+    resolved = resolved_plan(scenario, seed)
     raise typer.Exit(stand(resolved, STATE, ContainerHost(STATE)).exit_code)
 
 

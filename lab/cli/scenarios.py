@@ -9,7 +9,15 @@ import typer
 from rich.console import Console
 
 from lab.cli.completion import scenario_names
-from lab.cli.options import Name, Seed, checked_scenario, counted, print_all, resolved_plan
+from lab.cli.options import (
+    AllowUnsafe,
+    Name,
+    Seed,
+    checked_scenario,
+    counted,
+    print_all,
+    resolved_plan,
+)
 from lab.cli.paths import not_empty
 from lab.planning.random_schedule import in_words
 from lab.planning.random_settings import settings_in_words, with_drawn_settings
@@ -39,10 +47,11 @@ def validate(
             autocompletion=scenario_names,
         ),
     ] = None,
+    allow_unsafe: AllowUnsafe = False,
 ) -> None:
     """Report every mistake of scenario and topology files, each with its place."""
     paths = [_path(name) for name in names] if names else files_of_scenarios()
-    checked = check(paths)
+    checked = check(paths, allow_unsafe=allow_unsafe)
     print_all([str(found) for found in (*checked.warnings, *checked.mistakes)])
     if checked.mistakes:
         files = len({mistake.file for mistake in checked.mistakes})
@@ -67,9 +76,10 @@ def plan(
         bool,
         typer.Option("--as-scenario", help="print the scenario, what is drawn written out"),
     ] = False,
+    allow_unsafe: AllowUnsafe = False,
 ) -> None:
     """Print the resolved timeline, link by link, and how long it will take. Touches nothing."""
-    scenario = checked_scenario(name)
+    scenario = checked_scenario(name, allow_unsafe=allow_unsafe)
     resolved = resolved_plan(scenario, seed)
     if json:
         print(resolved.to_json(), end="")

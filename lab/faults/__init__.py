@@ -12,6 +12,7 @@ from typing import Any
 from lab.faults.at_breakpoint import AtPlace
 from lab.faults.calm import Calm
 from lab.faults.corrupt import Corrupt
+from lab.faults.corrupt_mailboxes import CorruptMailboxes
 from lab.faults.fault import Fault
 from lab.faults.kill import Kill
 from lab.faults.links import OnLinks
@@ -37,6 +38,7 @@ KINDS: Mapping[str, Callable[[Any, RunningLab], Fault]] = {
     "fill_disk": FillDisk,
     "disk_use": UseDisk,
     "skew_clock": SkewClock,
+    "corrupt_mailboxes": CorruptMailboxes,
 }
 
 

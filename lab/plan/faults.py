@@ -1,4 +1,5 @@
-"""The faults of a plan: of links, of servers, of the machines that servers run on.
+"""The faults of a plan: of links, of servers, of the machines that servers run on, of mailbox
+databases.
 
 The fields are those of plan.json, times lab ms since the start. `done` is what a server, or its
 disk or clock, is meanwhile; `words` what happens at the start and at the end, of which nothing is
@@ -181,11 +182,30 @@ class SkewClock:
         return skewed, f"the clock of {self.server} is right"
 
 
+@dataclass(frozen=True, slots=True)
+class CorruptMailboxes:
+    """A mailbox database whose mailboxes lose what they show, by the active copy's own log, so that
+    every copy that replays it does the same: `end_ms` is `start_ms`.
+    """
+
+    done: ClassVar = "corrupted"
+
+    id: str
+    kind: Literal["corrupt_mailboxes"]
+    start_ms: int
+    end_ms: int
+    database: str
+    when: When | None = None
+
+    def words(self) -> tuple[str, str]:
+        return f"corrupt the mailboxes of {self.database}", ""
+
+
 ServerFault: TypeAlias = Kill | PowerLoss | Corrupt | Pause | Stop | Restart  # it is away
-MachineFault: TypeAlias = (
-    FillDisk | DiskUse | SkewClock
-)  # it is there, on a machine that is out of order
-Fault: TypeAlias = LinkFault | ServerFault | MachineFault
+# it is there, on a machine that is out of order
+MachineFault: TypeAlias = FillDisk | DiskUse | SkewClock
+DatabaseFault: TypeAlias = CorruptMailboxes  # a mailbox database, whoever has its copies
+Fault: TypeAlias = LinkFault | ServerFault | MachineFault | DatabaseFault
 
 
 def kinds_of(faults: object) -> Mapping[str, type]:

@@ -56,6 +56,29 @@ class Switchover:
 
 
 @dataclass(frozen=True, slots=True)
+class ActivateLagged:
+    """Active Manager is to activate the lagged copy on `to`: as it stands (SN-5), or, where
+    `before_ms` is given, with what the database took before that moment (SN-20).
+    """
+
+    names: ClassVar[Names] = _OF_ITS_COPIES
+
+    id: str
+    kind: Literal["activate_lagged"]
+    at_ms: int
+    database: str
+    to: str
+    before_ms: int | None
+
+    def asked(self, topology: PlanTopology) -> tuple[str, ...]:
+        return active_manager_of(self.database, topology)
+
+    def words(self) -> str:
+        at = "" if self.before_ms is None else f" as of {format_timespan(self.before_ms)}"
+        return f"activation of the lagged copy of {self.database} on {self.to}{at}"
+
+
+@dataclass(frozen=True, slots=True)
 class Resubmit:
     """Safety Nets are to give back what was delivered into a database from `start_ms` on and before
     `end_ms`, by the primary's delivery time (SN-8).
@@ -164,7 +187,14 @@ class ShowQueues:
 
 
 Operation: TypeAlias = (
-    Failover | Switchover | Resubmit | ChangeRequest | ChangeGroup | RedirectMessages | ShowQueues
+    Failover
+    | Switchover
+    | ActivateLagged
+    | Resubmit
+    | ChangeRequest
+    | ChangeGroup
+    | RedirectMessages
+    | ShowQueues
 )
 
 

@@ -12,7 +12,7 @@ from nodes.core.failover.announcements import REMIND_MS, TELL_AGAIN_MS
 from nodes.core.failover.copy_monitor import MISSES, WATCH_MS
 from nodes.core.failover.failover import MARGIN_MS, REQUEST_MS
 from nodes.core.failover.management_calls import ANSWER_MS
-from nodes.core.failover.safety_net_requests import ASK_AGAIN_MS
+from nodes.core.failover.safety_net_requests import ASK_AGAIN_MS, SILENCE_MS
 from nodes.core.interface.replies import MESSAGE_ID_SHOWN
 from nodes.shell.smtp.mail_in_memory import OUTSIDE_BYTES
 
@@ -29,6 +29,7 @@ class Software:
     announcement_retry_ms: int = TELL_AGAIN_MS
     announcement_reminder_ms: int = REMIND_MS
     resubmit_request_retry_ms: int = ASK_AGAIN_MS
+    primary_silence_ms: int = SILENCE_MS
     resubmit_margin_ms: int = MARGIN_MS
     requested_mount_ms: int = REQUEST_MS
     log_retry_ms: int = RETRY_MS

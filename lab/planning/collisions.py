@@ -9,7 +9,7 @@ begin, or heal.
 
 from typing import TypeAlias
 
-from lab.plan.faults import Fault, MachineFault, ServerFault
+from lab.plan.faults import DatabaseFault, Fault, MachineFault, ServerFault
 from lab.plan.link_faults import LinkFault
 
 OnServer: TypeAlias = ServerFault | MachineFault
@@ -24,7 +24,9 @@ def collision(earlier: Fault, later: Fault) -> str:
         first = next((link for link in later.links if link in taken), None)
         if first is not None:
             return f"the link from {first.source} to {first.target} is {earlier.done} already"
-    if isinstance(earlier, LinkFault) or isinstance(later, LinkFault):
+    if isinstance(earlier, LinkFault | DatabaseFault) or isinstance(
+        later, LinkFault | DatabaseFault
+    ):
         return ""
     if earlier.server != later.server:
         return ""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from lab.plan.faults import (
+    CorruptMailboxes,
     DiskUse,
     Fault,
     Kill,
@@ -92,6 +93,8 @@ def _of_links(
 
 def _of_server(fault_id: str, fault: FaultModel) -> Fault:
     times = (fault.start_ms, fault.end_ms)
+    if fault.corrupt_mailboxes is not None:
+        return CorruptMailboxes(fault_id, "corrupt_mailboxes", *times, fault.corrupt_mailboxes)
     if fault.kill is not None:
         return Kill(fault_id, "kill", *times, fault.server, fault.returns_with)
     if fault.by is not None:

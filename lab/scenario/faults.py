@@ -26,7 +26,8 @@ TIMES_MAX = 99_999
 _OF_SERVERS = (*SERVER_KINDS, *MACHINE_KINDS)
 OF_MAILBOX_SERVERS = ("corrupt", *MACHINE_KINDS)  # of a site, its mailbox servers
 REPEATING_KEYS = ("every", "times", "until")
-KINDS = (*LINK_KINDS, *_OF_SERVERS, "random")
+INSTANTS = ("restart", "corrupt_mailboxes")
+KINDS = (*LINK_KINDS, *_OF_SERVERS, "corrupt_mailboxes", "random")
 
 
 class WhenModel(Strict):
@@ -84,6 +85,10 @@ class FaultModel(FaultOfLinksModel):
         description=f"{_SERVERS} that end in good order and are started at once: no for",
     )
 
+    corrupt_mailboxes: str | None = Field(
+        default=None,
+        description="a database with several copies, whose mailboxes lose what they show: no for",
+    )
     fill_disk: Names | None = Field(
         default=None, description=f"{_SERVERS} whose databases cannot grow"
     )
@@ -112,6 +117,9 @@ class FaultModel(FaultOfLinksModel):
         self._has_its_measure("disk_use", "percent", "write percent: 97")
         if self.restart is not None and self.for_ms is not None:
             raise ConfigurationError("a restart is an instant", "remove for:, or write stop:")
+        if self.corrupt_mailboxes is not None and self._keys() & {"for", "when"}:
+            rule = "corrupt_mailboxes is an instant, at a time"
+            raise ConfigurationError(rule, "remove for: and when:, and write at:")
         if self.random is not None:
             if self._keys() & {"at", "when", "for", *REPEATING_KEYS}:
                 rule = "a random schedule has its times inside"
@@ -121,7 +129,7 @@ class FaultModel(FaultOfLinksModel):
             rule = "a fault starts at a time or at a place"
             raise ConfigurationError(rule, "remove at:, or when:")
         start = "at" if self.when is None else "when"
-        needed = (start,) if self.restart is not None else (start, "for")
+        needed = (start,) if self.kind in INSTANTS else (start, "for")
         _refuse_missing([key for key in needed if key not in self._keys()])
         self._starts_once_at_a_place()
         self._repeats_in_time()

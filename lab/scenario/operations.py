@@ -11,6 +11,7 @@ from enum import Enum
 from pydantic import Field, model_validator
 
 from lab.plan.operations import (
+    ActivateLagged,
     ChangeGroup,
     ChangeRequest,
     Failover,
@@ -32,6 +33,7 @@ class Noun(Enum):
     DATABASE = "a mailbox database"
     COPIED_DATABASE = "a mailbox database with several copies"
     ITS_COPY = "a server that has a copy of it"
+    ITS_LAGGED_COPY = "a server that has a copy of it with a ReplayLagTime"
     GROUP = "a distribution group"
     MEMBER = "an address, or `group sales`"
     MAILBOX_SERVER = "a mailbox server"
@@ -46,6 +48,14 @@ class OperationModel(Strict):
     )
     switchover: str | None = Field(
         default=None, description="the same, as soon as the other copy lacks nothing"
+    )
+    activate_lagged: str | None = Field(
+        default=None, description="a database whose lagged copy is to be active"
+    )
+    before: Instant | None = Field(
+        default=None,
+        description="the copy is to have what the database took before this moment, and no more; "
+        "by default what it has replayed",
     )
     resubmit: str | None = Field(
         default=None, description="a database whose mail Safety Nets are to give back"
@@ -149,6 +159,12 @@ def _check_interval(model: OperationModel) -> None:
         raise ConfigurationError(rule, "ask later, or write an earlier end")
 
 
+def _check_point_in_time(model: OperationModel) -> None:
+    if model.before is not None and model.before > model.at:
+        rule = "before is after at, and a copy goes back in time"
+        raise ConfigurationError(rule, "write an earlier moment, or ask later")
+
+
 def _check_change(model: OperationModel) -> None:
     if not (model.add or model.remove):
         raise ConfigurationError("changes nothing", "add add: or remove:, with members")
@@ -171,6 +187,15 @@ OPERATION_KINDS: Mapping[str, OperationKind] = {
         lambda name, m: Switchover(name, "switchover", m.at, m.subject, str(m.to)),
         {"switchover": Noun.COPIED_DATABASE, "to": Noun.ITS_COPY},
         needs=("to",),
+    ),
+    "activate_lagged": OperationKind(
+        lambda name, m: ActivateLagged(
+            name, "activate_lagged", m.at, m.subject, str(m.to), m.before
+        ),
+        {"activate_lagged": Noun.COPIED_DATABASE, "to": Noun.ITS_LAGGED_COPY},
+        needs=("to",),
+        may=("before",),
+        check=_check_point_in_time,
     ),
     "resubmit": OperationKind(
         lambda name, m: Resubmit(name, "resubmit", m.at, m.subject, m.start or 0, m.end or 0),

@@ -147,7 +147,9 @@ class CopyModel(Strict):
     """A copy of a mailbox database."""
 
     server: str = Field(description="the mailbox server that holds the copy")
-    ReplayLagTime: Instant = Field(default=0, description="how far the copy replays behind")
+    ReplayLagTime: Instant = Field(
+        default=0, description="how far the copy replays behind, 14d at the most"
+    )
 
 
 def _as_copy(raw: object) -> object:

@@ -14,6 +14,7 @@ from lab.faults.fault import Fault
 from lab.faults.observer.evidence import Evidence
 from lab.faults.observer.target import RunningLab
 from lab.plan.operations import (
+    ActivateLagged,
     ChangeGroup,
     ChangeRequest,
     Failover,
@@ -42,9 +43,19 @@ def _switchover(asked: Switchover, plan: Plan) -> str:
     return f"XSWITCHOVER {asked.database} {asked.to}"
 
 
+def _origin_ms(plan: Plan) -> int:
+    return round(parse_origin(plan.clock.origin).timestamp() * 1000)
+
+
+def _activate_lagged(asked: ActivateLagged, plan: Plan) -> str:
+    before_ms = asked.before_ms
+    before = "" if before_ms is None else str(_origin_ms(plan) + before_ms)
+    return " ".join(filter(None, ("XACTIVATELAGGED", asked.database, asked.to, before)))
+
+
 def _resubmit(asked: Resubmit, plan: Plan) -> str:
     """To the Primary Safety Net; what a server lacks it asks others for by itself (SN-9)."""
-    origin_ms = round(parse_origin(plan.clock.origin).timestamp() * 1000)
+    origin_ms = _origin_ms(plan)
     start_ms, end_ms = origin_ms + asked.start_ms, origin_ms + asked.end_ms
     source = SafetyNetSource.PRIMARY
     return " ".join(
@@ -63,6 +74,7 @@ def _change(asked: ChangeRequest, plan: Plan) -> str:
 _LINES: Mapping[type, Callable[[Any, Plan], str]] = {
     Failover: _failover,
     Switchover: _switchover,
+    ActivateLagged: _activate_lagged,
     Resubmit: _resubmit,
     ChangeRequest: _change,
     RedirectMessages: _redirect,

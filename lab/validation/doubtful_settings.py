@@ -1,10 +1,12 @@
-"""Settings that contradict nothing and are hardly meant: warnings, which hold no scenario back."""
+"""Settings that contradict nothing and are hardly meant: warnings, which hold no scenario back; and
+those that lose mail (SN-5), which do, unless a person allows it.
+"""
 
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from lab.planning.random_settings import entries_of
+from lab.planning.random_settings import at_their_least, entries_of
 from lab.scenario.scenario import ScenarioModel
 from lab.scenario.settings import duplicate_window_ms, organisation
 from lab.scenario.topology import TopologyModel, resolve_topology
@@ -28,7 +30,35 @@ def doubtful_settings(
     yield from _rejecting_alone(read, read.model.settings, topology)
     yield from _none_in_one_site(read, read.model.settings, topology)
     yield from _holding_beyond_the_window(read, read.model.settings, topology)
+    yield from _lagging_beyond_the_window(read, read.model.settings, topology)
     yield from _larger_than_received(read, read.model)
+
+
+def unsafe_settings(read: Read[ScenarioModel], topology: TopologyModel | None) -> Iterator[Mistake]:
+    """SN-5: what Safety Nets keep for a shorter time than a copy lags they cannot give back."""
+    if read.model is None or topology is None:
+        return
+    section, name = HOLDING
+    is_drawn = HOLDING in entries_of(read.model.settings)
+    settings = at_their_least(read.model).settings if is_drawn else read.model.settings
+    hold_ms = int(organisation(settings).get(name, PARAMETERS[section][name].default))
+    trail = ("settings", "random", *HOLDING) if is_drawn else ("settings", *HOLDING)
+    for database, server, lag_ms in _lagged(topology):
+        if hold_ms < lag_ms:
+            rule = (
+                f"is less than ReplayLagTime {format_timespan(lag_ms)} of {database} on {server}: "
+                "what it lacks from before that is lost when it is activated"
+            )
+            hint = "write a longer one, or a shorter ReplayLagTime; --allow-unsafe warns instead"
+            yield read.mistake(trail, format_timespan(hold_ms), rule, hint)
+
+
+def _lagged(topology: TopologyModel) -> Iterator[tuple[str, str, int]]:
+    """Database, server and ReplayLagTime of each lagged copy."""
+    for database in resolve_topology(topology, 0).databases:
+        for copy in database.copies:
+            if copy.replay_lag_time_ms:
+                yield database.name, copy.server, copy.replay_lag_time_ms
 
 
 def _rejecting_alone(
@@ -86,6 +116,26 @@ def _holding_beyond_the_window(
         )
         hint = "write a shorter one, or a longer window"
         yield read.mistake(("settings", *HOLDING), format_timespan(hold_ms), rule, hint)
+
+
+def _lagging_beyond_the_window(
+    read: Read[ScenarioModel], settings: Any, topology: TopologyModel
+) -> Iterator[Mistake]:
+    """SN-15: a lagged copy forgets what it had already. What is drawn is left alone."""
+    if WINDOW in entries_of(settings):
+        return
+    resolved = resolve_topology(topology, duplicate_window_ms(settings))
+    windows_ms = {each.name: each.duplicate_detection_window_ms for each in resolved.databases}
+    for database, server, lag_ms in _lagged(topology):
+        if lag_ms > windows_ms[database]:
+            window = format_timespan(windows_ms[database])
+            rule = (
+                f"warning: {WINDOW[1]} {window} of {database} is shorter than ReplayLagTime "
+                f"{format_timespan(lag_ms)} of its copy on {server}, so what comes back may show "
+                "twice"
+            )
+            hint = "write a longer window, or a shorter lag"
+            yield read.mistake(("settings", *WINDOW), window, rule, hint)
 
 
 def _larger_than_received(read: Read[ScenarioModel], model: ScenarioModel) -> Iterator[Mistake]:

@@ -14,8 +14,6 @@ Words = TypeVar("Words")
 _TRANSPORT_CONFIG = {
     "ShadowHeartbeatTimeoutInterval",
     "ShadowHeartbeatRetryCount",
-    "MaxDumpsterSizePerDatabase",
-    "MaxDumpsterTime",
     "MaxRecipientEnvelopeLimit",
     "MaxSendSize",
     "InternalDelayDsnEnabled",
@@ -48,7 +46,6 @@ _RECEIVE_CONNECTOR = {
 
 KEYS: Mapping[Trail, set[str]] = {
     ("operations", "*"): {
-        "activate_lagged",
         "move_mailbox",
     },
     ("workload", "*", "from"): {"group"},

@@ -66,6 +66,25 @@ def _no_copy(name: str, operation: OperationModel, names: TopologyNames) -> Wron
     return f"has no copy of {operation.subject}", suggestion(name, set(copies))
 
 
+def _no_copy_for(name: str, operation: OperationModel, names: TopologyNames) -> Wrong | None:
+    """A lagged copy is activated as one: by a failover it would lose its whole lag unasked."""
+    if (wrong := _no_copy(name, operation, names)) is not None:
+        return wrong
+    if name in names.lagged.get(operation.subject, ()):
+        return f"has a lagged copy of {operation.subject}", "write activate_lagged:"
+    return None
+
+
+def _not_lagged(name: str, operation: OperationModel, names: TopologyNames) -> Wrong | None:
+    if (wrong := _no_copy(name, operation, names)) is not None:
+        return wrong
+    lagged = names.lagged.get(operation.subject)
+    if lagged is None or name in lagged:
+        return None
+    hint = f"name {lagged[0]}" if lagged else "give a copy a ReplayLagTime in the topology"
+    return f"has no lagged copy of {operation.subject}", hint
+
+
 def _no_group(name: str, names: TopologyNames) -> Wrong | None:
     if name in names.groups:
         return None
@@ -82,7 +101,8 @@ def _no_mailbox_server(name: str, names: TopologyNames) -> Wrong | None:
 _CHECKS: Mapping[Noun, Callable[[str, OperationModel, TopologyNames], Wrong | None]] = {
     Noun.DATABASE: lambda name, _, names: no_database(name, names),
     Noun.COPIED_DATABASE: lambda name, _, names: not_copied(name, names),
-    Noun.ITS_COPY: _no_copy,
+    Noun.ITS_COPY: _no_copy_for,
+    Noun.ITS_LAGGED_COPY: _not_lagged,
     Noun.GROUP: lambda name, _, names: _no_group(name, names),
     Noun.MAILBOX_SERVER: lambda name, _, names: _no_mailbox_server(name, names),
 }

@@ -19,8 +19,6 @@ _NO_IMAGE = "every server runs the lab's own node, whose image the lab builds; l
 _OF_2010: Mapping[str, str] = {
     "ShadowHeartbeatTimeoutInterval": "ShadowHeartbeatFrequency replaces it",
     "ShadowHeartbeatRetryCount": "ShadowResubmitTimeSpan replaces it, a time instead of a count",
-    "MaxDumpsterTime": "SafetyNetHoldTime replaces it",
-    "MaxDumpsterSizePerDatabase": "nothing replaces it: SafetyNetHoldTime alone bounds Safety Net",
     "MaxAcknowledgementDelay": "nothing replaces it: a message is redundant before its 250",
 }
 _SETTINGS_OF_2010 = {word: f"of Exchange 2010; {now}" for word, now in _OF_2010.items()}

@@ -238,6 +238,9 @@ def _fault(
     if fault.when is not None and fault.when.server not in names.mailbox_servers:
         trail: Trail = (*here, "when", "server")
         yield _no_mailbox_server(read, trail, fault.when.server, names)
+    database = fault.corrupt_mailboxes
+    if database is not None and (wrong := not_copied(database, names)) is not None:
+        yield read.mistake((*here, "corrupt_mailboxes"), database, *wrong)
     for index, word in enumerate(fault.servers):
         yield from _victim(read, (*here, fault.kind, index), fault, word, names)
 

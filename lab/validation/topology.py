@@ -20,10 +20,12 @@ from lab.scenario.topology import (
     group_address,
 )
 from lab.validation.mistakes import Mistake
-from lab.validation.model_reader import NOT_BUILT, Read
+from lab.validation.model_reader import Read
 from lab.validation.topology_names import TopologyNames
 from lab.validation.yaml_document import Trail
 from nodes.core.config.error import suggestion
+from nodes.core.config.parameters import REPLAY_LAG_MAX_MS
+from nodes.core.config.units import format_timespan
 
 NEAR_AMONG = 500  # names to look for the nearest in
 
@@ -308,6 +310,17 @@ def _copy(
         yield read.mistake(here, copy.server, rule, "name a mailbox server")
     elif copy.server not in names.servers:
         yield unknown(read, here, "server", copy.server, names.mailbox_servers)
-    if copy.ReplayLagTime != 0:
-        hint = "leave it out; a lagged copy needs a SafetyNetHoldTime that is not below its lag"
-        yield read.mistake((*here, "ReplayLagTime"), "", NOT_BUILT, hint)
+    yield from _lag(read, (*here, "ReplayLagTime"), copy.ReplayLagTime, is_first=here[-1] == 0)
+
+
+def _lag(
+    read: Read[TopologyModel], here: Trail, lag_ms: int, *, is_first: bool
+) -> Iterator[Mistake]:
+    """Of a passive copy, 14 days at the most (TP-4, F§3.4)."""
+    said = format_timespan(lag_ms)
+    if lag_ms > REPLAY_LAG_MAX_MS:
+        most = format_timespan(REPLAY_LAG_MAX_MS)
+        yield read.mistake(here, said, f"is more than {most}", "write a shorter one")
+    if lag_ms and is_first:
+        rule = "of the copy that is active first, and an active copy does not lag"
+        yield read.mistake(here, said, rule, "name another copy first")

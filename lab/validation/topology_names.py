@@ -21,7 +21,9 @@ from lab.validation.yaml_document import Document, Trail
 
 @dataclass(frozen=True, slots=True)
 class TopologyNames:
-    """The nouns of one topology, in the order of the file; `copies`: database -> servers."""
+    """The nouns of one topology, in the order of the file; `copies`: database -> servers, and
+    `lagged` those of them whose copy has a ReplayLagTime.
+    """
 
     sites: tuple[str, ...]
     outside_sites: tuple[str, ...]
@@ -31,6 +33,7 @@ class TopologyNames:
     dags: tuple[str, ...]
     databases: tuple[str, ...]
     copies: Mapping[str, tuple[str, ...]]
+    lagged: Mapping[str, tuple[str, ...]]
     domains: tuple[str, ...]
     mailboxes: tuple[str, ...]
     public_folders: tuple[str, ...]
@@ -64,6 +67,7 @@ def names_of(document: Document, base: Trail = ()) -> TopologyNames:
         dags=tuple(_mapping(document.at((*base, "dags")))),
         databases=tuple(databases),
         copies={name: _copies(_get(database, "copies")) for name, database in databases.items()},
+        lagged={name: _lagged(_get(database, "copies")) for name, database in databases.items()},
         domains=tuple(str(_get(servers[name], "domain")) for name in external),
         mailboxes=tuple(islice(_mailboxes(counts, USER), MAILBOXES_IN_ALL_MAX)),
         public_folders=tuple(islice(_mailboxes(folders, FOLDERS), MAILBOXES_IN_ALL_MAX)),
@@ -85,6 +89,11 @@ def _copies(found: Any) -> tuple[str, ...]:
     """A copy is its server's name, or says it."""
     entries = found if isinstance(found, list) else []
     return tuple(str(_get(entry, "server") or entry) for entry in entries)
+
+
+def _lagged(found: Any) -> tuple[str, ...]:
+    entries = found if isinstance(found, list) else []
+    return _copies([entry for entry in entries if _get(entry, "ReplayLagTime")])
 
 
 def _mapping(found: Any) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ neither it nor its topology has a mistake; warnings do not hold it back.
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from lab.program.sources import SCENARIOS
 from lab.record.folder import BESIDE_SCENARIOS
 from lab.scenario.scenario import ScenarioModel
 from lab.scenario.topology import TopologyModel, resolve_topology
-from lab.validation.doubtful_settings import doubtful_settings
+from lab.validation.doubtful_settings import doubtful_settings, unsafe_settings
 from lab.validation.entries import check_entries
 from lab.validation.limits import check_limits
 from lab.validation.mistakes import Mistake, in_order
@@ -89,6 +89,7 @@ class _Topology:
 class _Checking:
     """One call of `check`: topologies are read once, whoever refers to them."""
 
+    allow_unsafe: bool = False
     topologies: dict[Path, _Topology] = field(default_factory=dict)
     stems: dict[str, Path] = field(default_factory=dict)
     scenarios: list[CheckedScenario] = field(default_factory=list)
@@ -96,9 +97,11 @@ class _Checking:
     warnings: list[Mistake] = field(default_factory=list)
 
 
-def check(paths: Iterable[Path]) -> Checked:
-    """Check scenario and topology files; a folder stands for every `.yaml` file below it."""
-    checking = _Checking()
+def check(paths: Iterable[Path], *, allow_unsafe: bool = False) -> Checked:
+    """Check scenario and topology files; a folder stands for every `.yaml` file below it.
+    `allow_unsafe`: settings that lose mail are warnings (SN-5).
+    """
+    checking = _Checking(allow_unsafe)
     for path in _files(paths):
         if path.parent.name == TOPOLOGIES:
             _topology_file(checking, path)
@@ -160,6 +163,11 @@ def _check_scenario(checking: _Checking, path: Path) -> None:
         rule = f"is the name of {first} too"
         found.append(document.mistake(("scenario",), path.stem, rule, "rename one of them"))
     found += _meaning(read, names, resolve_topology(sound) if sound else None)
+    unsafe = unsafe_settings(read, sound)
+    if checking.allow_unsafe or _is_of_a_run(path):  # a run was allowed them when it was made
+        checking.warnings += (replace(each, rule=f"warning: {each.rule}") for each in unsafe)
+    else:
+        found += unsafe
     checking.mistakes += found
     checking.warnings += doubtful_settings(read, sound)
     if not found and read.model is not None and sound is not None:

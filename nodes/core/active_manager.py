@@ -114,6 +114,7 @@ class ActiveManager:
             inputs.TransactionReset: lambda h: inbound.reset(h.session),
             inputs.FailoverRequested: self._failover_requested,
             inputs.SwitchoverRequested: self._switchover_requested,
+            inputs.LaggedCopyRequested: self._lagged_copy_requested,
             inputs.SessionActive: lambda h: inbound.active(h.session),
             inputs.ConnectionLost: lambda h: inbound.lost(h.session),
             inputs.MessageOffered: self._message_offered,
@@ -157,6 +158,11 @@ class ActiveManager:
         session = self._inbound.of_a_server(happened.session)
         if session is not None:
             self._requests.switchover(happened, session)
+
+    def _lagged_copy_requested(self, happened: inputs.LaggedCopyRequested) -> None:
+        session = self._inbound.of_a_server(happened.session)
+        if session is not None:
+            self._requests.activate_lagged(happened, session)
 
     def _message_offered(self, happened: inputs.MessageOffered) -> None:
         """It takes no mail."""

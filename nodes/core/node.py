@@ -192,8 +192,10 @@ class Node:
             inputs.CopyStatusAsked: self._of_a_server(self._copies.status_asked),
             inputs.MountAsked: self._of_a_server(self._copies.mount_asked),
             inputs.DismountAsked: self._of_a_server(self._copies.dismount_asked),
+            inputs.CorruptionRequested: self._of_a_server(self._copies.corruption_requested),
             inputs.FailoverRequested: self._of_a_server(_not_here),
             inputs.SwitchoverRequested: self._of_a_server(_not_here),
+            inputs.LaggedCopyRequested: self._of_a_server(_not_here),
             inputs.SessionActive: lambda h: inbound.active(h.session),
             inputs.ConnectionLost: lambda h: inbound.lost(h.session),
         }

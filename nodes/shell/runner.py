@@ -144,7 +144,8 @@ class Runner:
         port = bind(self._file.listen)
         with port:
             self.logs = self._open_logs()
-            self.logs.lifecycle(LogLifecycle("configured", (("pid", os.getpid()),)))
+            shown = (("pid", os.getpid()), *self._file.node.transport.shown)
+            self.logs.lifecycle(LogLifecycle("configured", shown))
             opening = self._open_database()
             self._breakpoints = self._open_breakpoints()
             self._put_together(opening)

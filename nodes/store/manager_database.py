@@ -42,7 +42,7 @@ KIND = "manager"
 
 _FAILOVER = (
     "database, epoch, kind, cause, source, target, state, decided_ms, is_requested, "
-    "dismounted_log, mounted_ms, start_ms"
+    "dismounted_log, mounted_ms, start_ms, before_ms"
 )
 _ASKING = (
     "request_id, server, database, epoch, source, primary_server, start_ms, end_ms, "
@@ -62,7 +62,7 @@ SET_DATABASE = (
     "ON CONFLICT (database) DO UPDATE SET server = excluded.server, epoch = excluded.epoch, "
     "created_ms = excluded.created_ms, last_log = excluded.last_log WHERE excluded.epoch >= epoch"
 )
-INSERT_FAILOVER = f"INSERT INTO failovers ({_FAILOVER}) VALUES ({', '.join('?' * 12)})"
+INSERT_FAILOVER = f"INSERT INTO failovers ({_FAILOVER}) VALUES ({', '.join('?' * 13)})"
 SET_FAILOVER = (
     "UPDATE failovers SET state = ?, dismounted_log = ?, mounted_ms = ?, start_ms = ? "
     "WHERE database = ? AND epoch = ? AND state = ?"
@@ -208,7 +208,8 @@ def _set_database(change: SetManagedDatabase) -> tuple[str, Row]:
 def _insert_failover(change: InsertFailover) -> tuple[str, Row]:
     f = change.failover
     about = (f.database, f.epoch, f.kind.value, f.cause, f.source, f.target)
-    return INSERT_FAILOVER, (*about, f.state.value, f.decided_ms, f.is_requested, *_reached(f))
+    state = (f.state.value, f.decided_ms, f.is_requested)
+    return INSERT_FAILOVER, (*about, *state, *_reached(f), f.before_ms)
 
 
 def _reached(f: Failover) -> Row:

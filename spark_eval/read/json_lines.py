@@ -234,12 +234,16 @@ class _Lifecycle(NamedTuple):
     to: str | None
     request_id: str | None
     safety_net: str | None
+    start: str | None
+    end: str | None
     network_message_id: str | None
     reason: str | None
     count_: int | None
     resource: str | None
     from_: str | None
     figure: int | None
+    max_dumpster_size_per_database_bytes: int | None
+    max_dumpster_time_ms: int | None
 
 
 def _lifecycle(rows: Rows, value: Any, ref: Ref, clock: LabClock) -> None:
@@ -250,8 +254,9 @@ def _lifecycle(rows: Rows, value: Any, ref: Ref, clock: LabClock) -> None:
         server_of(ref.file), needed(read.event), at_ms, read.date, read.mono_ns, read.ahead_ms,
         read.database_id, read.event_id, read.primary, short_name(read.server), read.database,
         read.epoch, read.last_log, read.kind, read.cause, read.to, read.request_id,
-        read.safety_net, read.network_message_id, read.reason, read.count_,
-        read.resource, read.from_, read.figure, off_ms, ref,
+        read.safety_net, read.start, read.end, read.network_message_id, read.reason, read.count_,
+        read.resource, read.from_, read.figure, read.max_dumpster_size_per_database_bytes,
+        read.max_dumpster_time_ms, off_ms, ref,
     )  # fmt: skip
     rows.lifecycle.append(row)
 

@@ -20,6 +20,20 @@ class Activation(NamedTuple):
         return f"{kind} of {self.database}" + (f" to {self.to}" if self.to else "")
 
 
+class LaggedActivation(NamedTuple):
+    """Of the lagged copy of a database on `to`, as it stands, or as the database was at
+    `before_ms`, lab ms.
+    """
+
+    database: str | None
+    to: str | None
+    before_ms: int | None
+
+    def words(self, kind: str) -> str:
+        at = "" if self.before_ms is None else f" as of {_time(self.before_ms)}"
+        return f"activation of the lagged copy of {self.database} on {self.to}{at}"
+
+
 class Resubmit(NamedTuple):
     """By Safety Nets, of what was delivered into a database in [start, end), lab ms."""
 
@@ -77,11 +91,14 @@ def _some(addresses: tuple[str, ...]) -> str:
     return addresses[0] if len(addresses) == 1 else f"{len(addresses)} members"
 
 
-Keys: TypeAlias = Activation | Resubmit | RequestChange | Membership | Redirection | Looked
+Keys: TypeAlias = (
+    Activation | LaggedActivation | Resubmit | RequestChange | Membership | Redirection | Looked
+)
 
 KINDS: Final[Mapping[str, type[Keys]]] = {
     "failover": Activation,
     "switchover": Activation,
+    "activate_lagged": LaggedActivation,
     "resubmit": Resubmit,
     "disable_resubmit": RequestChange,
     "enable_resubmit": RequestChange,

@@ -125,7 +125,8 @@ class StrangerRow(NamedTuple):
 
 class LifecycleRow(NamedTuple):
     """What a server reports of itself; `peer` is the server that it is about, where that is another
-    one; `messages`, how many; `resource`, `from_`, `to` and `figure` of a level of back pressure;
+    one; `messages`, how many; `start` and `end` of an interval, dates of that server's clock;
+    `resource`, `from_`, `to` and `figure` of a level of back pressure;
     `off_ms`: how far its date was ahead of lab time.
     """
 
@@ -147,12 +148,16 @@ class LifecycleRow(NamedTuple):
     to: str | None
     request_id: str | None
     safety_net: str | None
+    start: str | None
+    end: str | None
     network_message_id: str | None
     reason: str | None
     messages: int | None
     resource: str | None
     from_: str | None
     figure: int | None
+    max_dumpster_bytes: int | None
+    max_dumpster_ms: int | None
     off_ms: int
     ref: Ref
 

@@ -9,6 +9,7 @@ from statistics import median
 from typing import Any
 
 from spark_eval.expected.mail.deliveries import DELIVERED, EXCUSED, LOST, deliveries
+from spark_eval.expected.safety_net.lagged_copies import at_risk
 from spark_eval.expected.shadow.earliness import EARLY, SPURIOUS, earliness
 from spark_eval.expected.shadow.promotions import Promotion, promotions_of
 from spark_eval.expected.shadow.timeliness import LATE, MISSING, timeliness
@@ -81,7 +82,7 @@ class Counts:
             "delivery": {name: self.delivery[name] for name in _OF_DELIVERY},
             "promotion": {name: self.promotion[name] for name in _OF_PROMOTION}
             | {"delay_seconds": seconds},
-            "safety_net": returns.numbers(run),
+            "safety_net": {**returns.numbers(run), "at_risk": at_risk(run)},
         }
 
 
@@ -101,9 +102,13 @@ NO_DELIVERY = dict.fromkeys(
     ("expected", "delivered", "lost", "excused", "visible_duplicates", "suppressed_duplicates",
      "rejected", "in_doubt"), 0,
 )  # fmt: skip
-NO_SAFETY_NET = dict.fromkeys(
-    ("requests", "expected", "resubmitted", "missing", "outside", "from_primary", "from_shadow"), 0
-)
+NO_SAFETY_NET = {
+    **dict.fromkeys(
+        ("requests", "expected", "resubmitted", "missing", "outside", "from_primary",
+         "from_shadow"), 0,
+    ),
+    "at_risk": [],
+}  # fmt: skip
 NO_PROMOTION = {
     **dict.fromkeys(("expected", "observed", "missing", "spurious", "early", "late"), 0),
     "delay_seconds": {"min": None, "median": None, "max": None},

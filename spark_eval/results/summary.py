@@ -33,6 +33,7 @@ def _lines(run: JudgedRun) -> Iterator[str]:
     yield f"  {_delivery(run.delivery)}"
     yield from (f"      {_fate(fate)}" for fate in run.fates[:MOST_FATES])
     yield from (f"  {each}" for each in _exposure(run.exposure))
+    yield from (f"  at risk: {each}" for each in run.safety_net["at_risk"])
     asked = [each for each in run.results.values() if each.status != NOT_APPLICABLE]
     width = max((len(result.name) for result in asked), default=0)
     for result in asked:

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
-from lab.plan.faults import Fault, MachineFault
+from lab.plan.faults import Fault, ServerFault
 from lab.plan.link_faults import LinkFault
 from lab.plan.topology import LinkName
 
@@ -98,4 +98,4 @@ def is_to_be_touched(
 def _concerns(fault: Fault, link: LinkName) -> bool:
     if isinstance(fault, LinkFault):
         return link in fault.links
-    return not isinstance(fault, MachineFault) and fault.server == link.target
+    return isinstance(fault, ServerFault) and fault.server == link.target

@@ -87,7 +87,7 @@ class Process:
         self._breakpoints = self._make_breakpoints()
 
     def begin(self) -> None:
-        self.logs.lifecycle(LogLifecycle("configured"))
+        self.logs.lifecycle(LogLifecycle("configured", self.config.transport.shown))
         self.inbound = SimulatedInboundSessions(self)
         if self._server.groups is not None:
             self.give(DirectoryRead(self._server.groups, at_start=True))

@@ -20,18 +20,19 @@ from nodes.core.config.document import (
     text,
     text_if_any,
 )
-from nodes.core.config.error import ConfigurationError
+from nodes.core.config.error import ConfigurationError, refusal
 from nodes.core.config.groups import GROUPS, DistributionGroup, group_of
 from nodes.core.config.network import Network, read_network
 from nodes.core.config.parameters import (
     DUPLICATE_DETECTION_WINDOW,
     PARAMETERS,
+    REPLAY_LAG_MAX_MS,
     SERVER_SECTIONS,
     WAYS,
     Value,
     parse_value,
 )
-from nodes.core.config.units import parse_timespan
+from nodes.core.config.units import format_timespan, parse_timespan
 
 SECTIONS = ("TransportConfig", *SERVER_SECTIONS)
 AUTO_ACTIVATION = ("Unrestricted", "IntrasiteOnly", "Blocked")
@@ -89,7 +90,17 @@ class TransportConfig:
     shadow_resubmit_time_span_ms: int
     shadow_message_auto_discard_interval_ms: int
     safety_net_hold_time_ms: int
+    max_dumpster_size_per_database_bytes: int
+    max_dumpster_time_ms: int
     max_receive_size_bytes: int
+
+    @property
+    def shown(self) -> tuple[tuple[str, int], ...]:
+        """Of Exchange 2010: shown, and ignored (SN-18)."""
+        return (
+            ("max_dumpster_size_per_database_bytes", self.max_dumpster_size_per_database_bytes),
+            ("max_dumpster_time_ms", self.max_dumpster_time_ms),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +241,8 @@ def _transport_config(values: Mapping[str, Value]) -> TransportConfig:
         shadow_resubmit_time_span_ms=int(values["ShadowResubmitTimeSpan"]),
         shadow_message_auto_discard_interval_ms=int(values["ShadowMessageAutoDiscardInterval"]),
         safety_net_hold_time_ms=int(values["SafetyNetHoldTime"]),
+        max_dumpster_size_per_database_bytes=int(values["MaxDumpsterSizePerDatabase"]),
+        max_dumpster_time_ms=int(values["MaxDumpsterTime"]),
         max_receive_size_bytes=int(values["MaxReceiveSize"]),
     )
 
@@ -317,4 +330,7 @@ def _copy(entry: Json) -> DatabaseCopy:
             f"ActivationPreference: {preference!r}: must be a number from 1 on", ""
         )
     lag_ms = parse_timespan(entry["ReplayLagTime"]) if "ReplayLagTime" in entry else 0
+    if lag_ms > REPLAY_LAG_MAX_MS:
+        most = format_timespan(REPLAY_LAG_MAX_MS)
+        raise refusal("ReplayLagTime", entry["ReplayLagTime"], f"is more than {most}", "")
     return DatabaseCopy(text(entry, "Server"), preference, lag_ms)

@@ -31,6 +31,7 @@ Kind = Literal["bool", "int", "timespan", "size", "choice"]
 Value: TypeAlias = bool | int | str
 
 INT_MAX = 2_147_483_647
+REPLAY_LAG_MAX_MS = 14 * DAY_MS  # of a copy, not a parameter of these sections (F§3.4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +184,9 @@ _TABLE = (
     _span(_CONFIG, "ShadowResubmitTimeSpan", 3 * HOUR_MS, SECOND_MS),
     _span(_CONFIG, "ShadowMessageAutoDiscardInterval", 2 * DAY_MS, 5 * SECOND_MS, 90 * DAY_MS),
     _span(_CONFIG, "SafetyNetHoldTime", 2 * DAY_MS, SECOND_MS, 90 * DAY_MS),  # [U]
+    # of 2010: a node shows both and goes by neither (SN-18)
+    Parameter("MaxDumpsterSizePerDatabase", _CONFIG, "size", 18 * MIB, 0, 2_147_483_647 * KIB),
+    _span(_CONFIG, "MaxDumpsterTime", 7 * DAY_MS, 0, 24_855 * DAY_MS),
     # [U]: a node has a message in memory until it is durable, so the range ends early
     Parameter("MaxReceiveSize", _CONFIG, "size", 10 * MIB, 1 * KIB, 128 * MIB),
     # "": that of the organisation

@@ -16,15 +16,29 @@ from nodes.core.copies.local_copy import CopyHere, CopyHereChanged
 from nodes.core.copies.log_replay import LogReceiving
 from nodes.core.copies.log_shipping import LogShipping
 from nodes.core.engine.work import Timer, Work
-from nodes.core.interface.copy_changes import DismountCopy, DropLogs, MountCopy, OpenCopy
-from nodes.core.interface.inputs import CopyStatusAsked, DismountAsked, MountAsked
+from nodes.core.interface.copy_changes import (
+    CorruptMailboxes,
+    DismountCopy,
+    DropLogs,
+    MountCopy,
+    OpenCopy,
+)
+from nodes.core.interface.inputs import (
+    CopyStatusAsked,
+    CorruptionRequested,
+    DismountAsked,
+    MountAsked,
+)
 from nodes.core.interface.replies import (
     R451_COPY_BUSY,
     R451_COPY_FAILED,
     R451_COPY_NOT_CHANGED,
+    R503_NOT_ACTIVE,
     R550_NO_SUCH_DATABASE,
+    R550_REPLAYED_ALREADY,
     ActiveUnder,
     CopyStatusReply,
+    CorruptionReply,
     DismountReply,
     MountReply,
     Reply,
@@ -101,8 +115,10 @@ class DatabaseCopies:
             session.reply(refusal or R550_NO_SUCH_DATABASE)
         elif not self._may_mount(copy, asked.epoch):
             session.reply(ActiveUnder(self._known_epoch(copy)))
+        elif _has_replayed(copy, asked):
+            session.reply(R550_REPLAYED_ALREADY)
         else:
-            self._mount(copy, asked.epoch, session)
+            self._mount(copy, asked, session)
 
     def _refusal(self, copy: CopyHere | None) -> Reply | None:
         if copy is None:
@@ -121,14 +137,16 @@ class DatabaseCopies:
             return False
         return epoch > copy.epoch or (epoch == copy.epoch and copy.is_source)
 
-    def _mount(self, copy: CopyHere, epoch: int, session: InboundSession) -> None:
+    def _mount(self, copy: CopyHere, asked: MountAsked, session: InboundSession) -> None:
         """Mounted, and known here as the active one, before it is said."""
+        was_source = copy.is_source
 
         def mounted() -> None:
-            copy.logs = {n: log for n, log in copy.logs.items() if n <= _last_log(copy)}
+            if not was_source:
+                copy.drop_received_logs()
             copy.is_mounted = True
             copy.log("database-mounted")
-            self._active_copies.mounted_here(copy.database, epoch, known_here)
+            self._active_copies.mounted_here(copy.database, asked.epoch, known_here)
 
         def known_here(is_known: bool) -> None:
             assert copy.standing is not None
@@ -137,7 +155,8 @@ class DatabaseCopies:
         def not_mounted(_reason: str) -> None:
             session.reply(R451_COPY_NOT_CHANGED)
 
-        copy.change(MountCopy(epoch, self._work.now_ms), mounted, not_mounted)
+        change = MountCopy(asked.epoch, self._work.now_ms, asked.before_ms)
+        copy.change(change, mounted, not_mounted)
 
     def dismount_asked(self, asked: DismountAsked, session: InboundSession) -> None:
         copy = self._copies.get(asked.database)
@@ -165,6 +184,27 @@ class DatabaseCopies:
             session.reply(R451_COPY_NOT_CHANGED)
 
         copy.change(DismountCopy(), dismounted, not_dismounted)
+
+    def corruption_requested(self, asked: CorruptionRequested, session: InboundSession) -> None:
+        copy = self._copies.get(asked.database)
+        refusal = self._refusal(copy)
+        if copy is None or refusal is not None:
+            session.reply(refusal or R550_NO_SUCH_DATABASE)
+        elif not copy.is_mounted:
+            session.reply(R503_NOT_ACTIVE)
+        else:
+            self._corrupt(copy, session)
+
+    def _corrupt(self, copy: CopyHere, session: InboundSession) -> None:
+        def corrupted() -> None:
+            assert copy.standing is not None
+            copy.log("mailboxes-corrupted")
+            session.reply(CorruptionReply(copy.standing.last_log, copy.standing.last_log_ms))
+
+        def not_corrupted(_reason: str) -> None:
+            session.reply(R451_COPY_NOT_CHANGED)
+
+        copy.change(CorruptMailboxes(self._work.now_ms), corrupted, not_corrupted)
 
     def changed(self, event: CopyHereChanged) -> None:
         """Ship what is new, replay what is due."""
@@ -222,6 +262,10 @@ def _dismounted(standing: CopyStanding) -> DismountReply:
     return DismountReply(standing.last_log, standing.last_log_ms)
 
 
-def _last_log(copy: CopyHere) -> int:
+def _has_replayed(copy: CopyHere, asked: MountAsked) -> bool:
+    """More than it is to have: it cannot go back behind its own last log (SN-20). One that is
+    active already under that epoch has been back.
+    """
     assert copy.standing is not None
-    return copy.standing.last_log
+    is_new = asked.epoch > copy.epoch
+    return is_new and asked.before_ms is not None and copy.standing.last_log_ms >= asked.before_ms

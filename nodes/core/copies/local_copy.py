@@ -114,6 +114,14 @@ class CopyHere:
         )
         self._changed()
 
+    def drop_received_logs(self) -> None:
+        """It is mounted: they are replayed or dropped, and the first of its own is that of the
+        mount.
+        """
+        assert self.standing is not None
+        last_log = self.standing.last_log
+        self.logs = {n: log for n, log in self.logs.items() if n == last_log}
+
     def follow(self, epoch: int) -> None:
         """Another copy is active under this epoch."""
         self.is_mounted = False

@@ -1,6 +1,7 @@
 """Which copy is to be active next: the one with the most logs, then the one that is preferred most
 (TP-6, F§4.2).
 
+A lagged copy is never chosen: it is for going back (F§4.2), and is activated by its name alone.
 By itself Active Manager passes over copies that DatabaseCopyAutoActivationPolicy forbids and those
 that would lose more logs than AutoDatabaseMountDial allows; on request it does what is best.
 """
@@ -28,6 +29,7 @@ class CopyChoice:
             (status.last_log, -copy.preference, copy.server)
             for copy in self._config.copies[database]
             if copy.server != active
+            and not copy.replay_lag_ms
             and (status := self._usable(database, copy)) is not None
             and (last_log is None or self._is_allowed(copy, active, status, last_log))
         ]

@@ -88,6 +88,7 @@ class Failovers:
         target: str,
         *,
         is_requested: bool = False,
+        before_ms: int | None = None,
         decided: Callable[[Failover], None] = lambda failover: None,
         failed: Because = lambda reason: None,
     ) -> None:
@@ -95,7 +96,7 @@ class Failovers:
 
         def make() -> Failover:
             failover = self._new(managed, kind, cause, target)
-            return replace(failover, is_requested=is_requested)
+            return replace(failover, is_requested=is_requested, before_ms=before_ms)
 
         self._write_decision(managed.database, make, decided, failed)
 
@@ -211,7 +212,7 @@ class Failovers:
                 is_over = isinstance(answer, CopyCommandRefused) and answer.code >= 500
                 self._not_mounted(failover, _refusal(answer), is_over=is_over)
 
-        command = MountDatabase(failover.database, failover.epoch)
+        command = MountDatabase(failover.database, failover.epoch, failover.before_ms)
         self._calls.say(
             failover.target, command, answered, lambda reason: self._not_mounted(failover, reason)
         )
@@ -361,6 +362,7 @@ class Failovers:
         self, event: str, failover: Failover, more: tuple[tuple[str, str | int], ...] = ()
     ) -> None:
         start_ms, mounted_ms = failover.start_ms, failover.mounted_ms
+        before_ms = failover.before_ms
         fields = (
             ("database", failover.database),
             ("epoch", failover.epoch),
@@ -370,6 +372,7 @@ class Failovers:
             ("to", failover.target),
             ("start", "" if start_ms is None else iso(start_ms)),
             ("mounted", "" if mounted_ms is None else iso(mounted_ms)),
+            ("before", "" if before_ms is None else iso(before_ms)),
         )
         self._work.emit(LogLifecycle(event, (*fields, *more)))
 

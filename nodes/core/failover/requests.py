@@ -1,4 +1,8 @@
-"""Failovers and switchovers on request: XFAILOVER, XSWITCHOVER. Answered when they are decided."""
+"""Failovers and switchovers on request: XFAILOVER, XSWITCHOVER, XACTIVATELAGGED. Answered when they
+are decided.
+
+A lagged copy is activated by the last of them alone: it lacks its whole lag (SN-5).
+"""
 
 from __future__ import annotations
 
@@ -7,14 +11,16 @@ from nodes.core.failover.copy_choice import CopyChoice
 from nodes.core.failover.copy_monitor import CopyMonitor
 from nodes.core.failover.failover import Failovers
 from nodes.core.failover.records import ManagerRecords
-from nodes.core.interface.inputs import FailoverRequested, SwitchoverRequested
+from nodes.core.interface.inputs import FailoverRequested, LaggedCopyRequested, SwitchoverRequested
 from nodes.core.interface.replies import (
     R451_FAILOVER_NOT_STORED,
     R451_FAILOVER_UNDER_WAY,
     R451_NO_COPY,
     R503_ACTIVE_ALREADY,
+    R550_LAGGED_COPY,
     R550_NO_SUCH_COPY,
     R550_NO_SUCH_DATABASE,
+    R550_NOT_LAGGED,
     FailoverReply,
     Reply,
 )
@@ -38,16 +44,40 @@ class FailoverRequests:
         self._failing_over = failing_over
 
     def failover(self, asked: FailoverRequested, session: InboundSession) -> None:
-        self._decide(asked.database, asked.server, FailoverKind.FAILOVER, session)
+        refusal = R550_LAGGED_COPY if self._is_lagged(asked.database, asked.server) else None
+        self._decide(asked.database, asked.server, FailoverKind.FAILOVER, session, refusal)
+
+    def activate_lagged(self, asked: LaggedCopyRequested, session: InboundSession) -> None:
+        refusal = None if self._is_lagged(asked.database, asked.server) else R550_NOT_LAGGED
+        self._decide(
+            asked.database,
+            asked.server,
+            FailoverKind.FAILOVER,
+            session,
+            refusal,
+            before_ms=asked.before_ms,
+        )
 
     def switchover(self, asked: SwitchoverRequested, session: InboundSession) -> None:
-        self._decide(asked.database, asked.server, FailoverKind.SWITCHOVER, session)
+        refusal = R550_LAGGED_COPY if self._is_lagged(asked.database, asked.server) else None
+        self._decide(asked.database, asked.server, FailoverKind.SWITCHOVER, session, refusal)
+
+    def _is_lagged(self, database: str, server: str | None) -> bool:
+        copies = self._config.copies.get(database, ())
+        return any(copy.server == server and copy.replay_lag_ms for copy in copies)
 
     def _decide(
-        self, database: str, server: str | None, kind: FailoverKind, session: InboundSession
+        self,
+        database: str,
+        server: str | None,
+        kind: FailoverKind,
+        session: InboundSession,
+        of_lag: Reply | None,
+        *,
+        before_ms: int | None = None,
     ) -> None:
         managed = self._records.databases.get(database)
-        refusal = self._refusal(database, server)
+        refusal = self._refusal(database, server) or of_lag
         if managed is None or refusal is not None:
             session.reply(refusal or R550_NO_SUCH_DATABASE)
             return
@@ -61,6 +91,7 @@ class FailoverRequests:
             f"asked for by {session.peer}",
             target,
             is_requested=True,
+            before_ms=before_ms,
             decided=lambda f: session.reply(FailoverReply(f.epoch, f.target)),
             failed=lambda reason: session.reply(R451_FAILOVER_NOT_STORED),
         )

@@ -26,11 +26,13 @@ class OpenCopy:
 @dataclass(frozen=True, slots=True)
 class MountCopy:
     """Active from here on. Under a higher epoch than before it begins with a log of its own, which
-    comes with the answer, and drops what it had received and not replayed.
+    comes with the answer; what it had received and not replayed it replays where that was made
+    before `before_ms`, and drops.
     """
 
     epoch: int
     at_ms: int
+    before_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,13 @@ class DropLogs:
     up_to: int
 
 
+@dataclass(frozen=True, slots=True)
+class CorruptMailboxes:
+    """Expects it active: its mailboxes lose what they show, by a log that comes with the answer."""
+
+    at_ms: int
+
+
 CopyChange: TypeAlias = (
     OpenCopy
     | MountCopy
@@ -88,4 +97,5 @@ CopyChange: TypeAlias = (
     | ReplayKeptLog
     | SeedCopy
     | DropLogs
+    | CorruptMailboxes
 )

@@ -15,10 +15,13 @@ class AskCopyStatus:
 
 @dataclass(frozen=True, slots=True)
 class MountDatabase:
-    """XMOUNT: your copy is active under `epoch`."""
+    """XMOUNT: your copy is active under `epoch`. A lagged one first replays what it keeps of before
+    `before_ms` (SN-20); None: it drops all that it has not replayed.
+    """
 
     database: str
     epoch: int
+    before_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,10 @@ R451_FAILOVER_NOT_STORED = _reply(451, "4.3.0 Failover could not be stored")
 R451_NO_COPY = _reply(451, "4.3.1 No copy of the mailbox database can be mounted")
 R503_ACTIVE_ALREADY = _reply(503, "5.5.1 Copy of the mailbox database is active already")
 R550_NO_SUCH_COPY = _reply(550, "5.4.4 No copy of the mailbox database on that server")
+R503_NOT_ACTIVE = _reply(503, "5.5.1 Copy of the mailbox database is not active")
+R550_LAGGED_COPY = _reply(550, "5.5.1 Copy of the mailbox database is lagged")
+R550_NOT_LAGGED = _reply(550, "5.5.1 Copy of the mailbox database is not lagged")
+R550_REPLAYED_ALREADY = _reply(550, "5.5.4 Copy of the mailbox database has replayed later logs")
 
 
 R250_REDIRECTING = _reply(250, "2.0.0 Messages are redirected")
@@ -172,6 +176,15 @@ class DismountReply:
 
 
 @dataclass(frozen=True, slots=True)
+class CorruptionReply:
+    """To XCORRUPT: the log by which it was done."""
+
+    code: ClassVar[int] = 250
+    last_log: int
+    last_log_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class ActiveCopyReply:
     """To XACTIVE: from `learnt_ms` on nothing was delivered to the copy before."""
 
@@ -189,7 +202,7 @@ class FailoverReply:
 
 
 CopyReply: TypeAlias = (
-    CopyStatusReply | MountReply | DismountReply | ActiveCopyReply | FailoverReply
+    CopyStatusReply | MountReply | DismountReply | CorruptionReply | ActiveCopyReply | FailoverReply
 )
 
 

@@ -58,7 +58,8 @@ class Failover:
 
     `is_requested`: somebody wants that target and no other. `dismounted_log`: the last log of a
     copy that was dismounted for it. `start_ms`: from there on the new copy may lack what was
-    delivered before `mounted_ms`; None where it lacks nothing.
+    delivered before `mounted_ms`; None where it lacks nothing. `before_ms`: a lagged copy is to be
+    as the database was then (SN-20); None as it stands.
     """
 
     database: str
@@ -73,6 +74,7 @@ class Failover:
     dismounted_log: int | None = None
     mounted_ms: int | None = None
     start_ms: int | None = None
+    before_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

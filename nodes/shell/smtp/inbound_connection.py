@@ -240,11 +240,17 @@ class InboundConnection(SmtpSyntax):
     async def smtp_XDISMOUNT(self, arg: str | None) -> None:
         await self._organisation_only(database_verbs.parse_dismount(self.name, arg or ""))
 
+    async def smtp_XCORRUPT(self, arg: str | None) -> None:
+        await self._organisation_only(database_verbs.parse_corruption(self.name, arg or ""))
+
     async def smtp_XFAILOVER(self, arg: str | None) -> None:
         await self._organisation_only(database_verbs.parse_failover(self.name, arg or ""))
 
     async def smtp_XSWITCHOVER(self, arg: str | None) -> None:
         await self._organisation_only(database_verbs.parse_switchover(self.name, arg or ""))
+
+    async def smtp_XACTIVATELAGGED(self, arg: str | None) -> None:
+        await self._organisation_only(database_verbs.parse_lagged_activation(self.name, arg or ""))
 
     async def smtp_XLOG(self, arg: str | None) -> None:
         await self._announce(replication_verbs.parse_log(self.name, arg or ""))

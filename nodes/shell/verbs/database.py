@@ -3,14 +3,17 @@ project's own.
 
     XCOPYSTATUS <database>
         250 2.0.0 <active|passive|dismounted|failed> <epoch> <last-log> <last-log made> <created>
-    XMOUNT <database> <epoch>
+    XMOUNT <database> <epoch> [<before>]
         250 2.0.0 <mounted> <last log before> <when it was made>
     XDISMOUNT <database> <epoch>
         250 2.0.0 <last-log> <last-log made>
+    XCORRUPT <database>                      a fault, by the lab
+        250 2.0.0 <log> <log made>
     XACTIVE <database> <server> <epoch>
         250 2.0.0 <epoch ms from which on nothing was brought to the copy before>
     XFAILOVER <database> [<server>]          to Active Manager, as is the next
     XSWITCHOVER <database> <server>
+    XACTIVATELAGGED <database> <server> [<before>]
         250 2.0.0 <epoch> <server>           decided, and durable
 
 Times are epoch ms. As strict as `shadow_verbs`; who may use it is the core's to say.
@@ -33,9 +36,11 @@ from nodes.core.interface.inputs import (
     ActiveCopyNamed,
     CopyStatusAnswered,
     CopyStatusAsked,
+    CorruptionRequested,
     DismountAnswered,
     DismountAsked,
     FailoverRequested,
+    LaggedCopyRequested,
     MountAnswered,
     MountAsked,
     SwitchoverRequested,
@@ -44,6 +49,7 @@ from nodes.core.interface.replies import (
     ActiveCopyReply,
     CopyReply,
     CopyStatusReply,
+    CorruptionReply,
     DismountReply,
     FailoverReply,
     MountReply,
@@ -67,8 +73,9 @@ def format_command(command: CopyCommand) -> tuple[str, ...]:
     match command:
         case AskCopyStatus(database):
             return ("XCOPYSTATUS", database)
-        case MountDatabase(database, epoch):
-            return ("XMOUNT", database, str(epoch))
+        case MountDatabase(database, epoch, before_ms):
+            before = () if before_ms is None else (str(before_ms),)
+            return ("XMOUNT", database, str(epoch), *before)
         case DismountDatabase(database, epoch):
             return ("XDISMOUNT", database, str(epoch))
         case NameActiveCopy(database, server, epoch):
@@ -83,7 +90,7 @@ def format_reply(reply: CopyReply) -> str:
             return _line(status.state.value, *numbers)
         case MountReply(mounted_ms, last_log, last_log_ms, last_log_epoch):
             return _line(mounted_ms, last_log, last_log_ms, last_log_epoch)
-        case DismountReply(last_log, last_log_ms):
+        case DismountReply(last_log, last_log_ms) | CorruptionReply(last_log, last_log_ms):
             return _line(last_log, last_log_ms)
         case ActiveCopyReply(learnt_ms):
             return _line(learnt_ms)
@@ -122,10 +129,9 @@ def parse_status_request(session: str, arguments: str) -> CopyStatusAsked | None
 
 
 def parse_mount(session: str, arguments: str) -> MountAsked | None:
-    words = words_of(arguments, 2)
-    if words is None or not NUMBER.fullmatch(words[1]):
-        return None
-    return MountAsked(session, words[0], int(words[1]))
+    words = words_of(arguments, 2, 3)
+    numbers = words and numbers_of(words[1:], len(words) - 1)
+    return MountAsked(session, words[0], *numbers) if words and numbers else None
 
 
 def parse_dismount(session: str, arguments: str) -> DismountAsked | None:
@@ -133,6 +139,11 @@ def parse_dismount(session: str, arguments: str) -> DismountAsked | None:
     if words is None or not NUMBER.fullmatch(words[1]):
         return None
     return DismountAsked(session, words[0], int(words[1]))
+
+
+def parse_corruption(session: str, arguments: str) -> CorruptionRequested | None:
+    words = words_of(arguments, 1)
+    return CorruptionRequested(session, *words) if words else None
 
 
 def parse_active_copy(session: str, arguments: str) -> ActiveCopyNamed | None:
@@ -152,3 +163,11 @@ def parse_failover(session: str, arguments: str) -> FailoverRequested | None:
 def parse_switchover(session: str, arguments: str) -> SwitchoverRequested | None:
     words = words_of(arguments, 2)
     return SwitchoverRequested(session, *words) if words else None
+
+
+def parse_lagged_activation(session: str, arguments: str) -> LaggedCopyRequested | None:
+    words = words_of(arguments, 2, 3)
+    before = words and numbers_of(words[2:], len(words) - 2)
+    if words is None or before is None:
+        return None
+    return LaggedCopyRequested(session, words[0], words[1], before[0] if before else None)

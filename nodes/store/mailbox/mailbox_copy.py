@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from nodes.core.interface.copy_changes import (
     CopyChange,
+    CorruptMailboxes,
     DismountCopy,
     DropLogs,
     FollowCopy,
@@ -23,8 +24,8 @@ from nodes.core.interface.copy_changes import (
     SeedCopy,
 )
 from nodes.core.model.database_copy import SOURCES, CopyStanding, CopyState, ReplicationLog
+from nodes.store.mailbox import corruption, seeds
 from nodes.store.mailbox import delivered as arrivals
-from nodes.store.mailbox import seeds
 from nodes.store.mailbox.log_content import (
     LogRecord,
     checksum,
@@ -49,6 +50,7 @@ LOAD_BRANCHES = "SELECT epoch, after_log FROM branches ORDER BY epoch"
 LOAD_LOGS = f"SELECT {_LOG} FROM logs ORDER BY number"
 LAST_RECEIVED = "SELECT number, epoch FROM logs ORDER BY number DESC LIMIT 1"
 ADD_LOG = f"INSERT INTO logs ({_LOG}, content) VALUES (?, ?, ?, ?, ?, ?)"
+KEPT_BEFORE = "SELECT number FROM logs WHERE number > ? AND made_ms < ? ORDER BY number"
 READ_LOG = "SELECT content FROM logs WHERE number = ?"
 TAKE_LOG = f"DELETE FROM logs WHERE number = ? RETURNING {_LOG}, content"
 DROP_LOGS = "DELETE FROM logs WHERE number <= ?"
@@ -139,7 +141,9 @@ def _mount(db: sqlite3.Connection, change: MountCopy) -> Logs:
     if change.epoch == standing.epoch:
         _expect_one(db.execute(MOUNT_AGAIN).rowcount, change)
         return ()
-    db.execute(DROP_RECEIVED, (standing.last_log,))
+    if change.before_ms is not None:
+        _replay_before(db, standing.last_log, change.before_ms)
+    db.execute(DROP_RECEIVED, (standing_of(db).last_log,))
     row = (change.epoch, change.at_ms, change.epoch)
     _expect_one(db.execute(MOUNT_COPY, row).rowcount, change)
     return (write_log(db, {"kind": MOUNT, "epoch": change.epoch}, change.at_ms),)
@@ -148,6 +152,13 @@ def _mount(db: sqlite3.Connection, change: MountCopy) -> Logs:
 def _dismount(db: sqlite3.Connection, change: DismountCopy) -> Logs:
     _expect_one(db.execute(DISMOUNT).rowcount, change)
     return ()
+
+
+def _corrupt(db: sqlite3.Connection, change: CorruptMailboxes) -> Logs:
+    if state_of(db) is not CopyState.ACTIVE:
+        raise StateMismatch(f"{standing_of(db)}: {change}")
+    corruption.corrupt(db)
+    return (write_log(db, {"kind": corruption.KIND}, change.at_ms),)
 
 
 def _follow(db: sqlite3.Connection, change: FollowCopy) -> Logs:
@@ -176,11 +187,24 @@ def _replay(db: sqlite3.Connection, change: ReplayLog, fetch: FetchBody) -> Logs
 
 
 def _replay_kept(db: sqlite3.Connection, change: ReplayKeptLog) -> Logs:
-    taken = db.execute(TAKE_LOG, (change.number,)).fetchall()
-    _expect_one(len(taken), change)
+    _replay_number(db, change.number)
+    return ()
+
+
+def _replay_before(db: sqlite3.Connection, last_log: int, before_ms: int) -> None:
+    """Each log after the last one replayed, up to the first that was made too late."""
+    numbers = [number for (number,) in db.execute(KEPT_BEFORE, (last_log, before_ms))]
+    for expected, number in enumerate(numbers, start=last_log + 1):
+        if number != expected:
+            return
+        _replay_number(db, number)
+
+
+def _replay_number(db: sqlite3.Connection, number: int) -> None:
+    taken = db.execute(TAKE_LOG, (number,)).fetchall()
+    _expect_one(len(taken), number)
     *row, content = taken[0]
     _take_in(db, ReplicationLog(standing_of(db).database, *row), content)
-    return ()
 
 
 def _seed(db: sqlite3.Connection, change: SeedCopy, fetch: FetchBody) -> Logs:
@@ -205,9 +229,11 @@ def _keep(db: sqlite3.Connection, log: ReplicationLog, content: bytes) -> None:
 
 def _take_in(db: sqlite3.Connection, log: ReplicationLog, content: bytes) -> None:
     """What the log says happens here too."""
-    record = from_content(content, arrivals.KIND, MOUNT)
+    record = from_content(content, arrivals.KIND, corruption.KIND, MOUNT)
     if record["kind"] == arrivals.KIND:
         arrivals.store(db, arrivals.from_record(record))
+    elif record["kind"] == corruption.KIND:
+        corruption.corrupt(db)
     _advance(db, log)
 
 
@@ -237,4 +263,5 @@ _APPLY: dict[type[CopyChange], Apply] = {
     ReplayKeptLog: _alone(_replay_kept),
     SeedCopy: _seed,
     DropLogs: _alone(_drop),
+    CorruptMailboxes: _alone(_corrupt),
 }

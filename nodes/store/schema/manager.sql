@@ -1,7 +1,7 @@
 -- Active Manager's database: which copies are active, and what is still to be done about it (TP-6, SN-7).
 -- Times are lab time in Unix epoch milliseconds.
 -- A file of another version is set aside: who changes a table counts the version up.
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 
 CREATE TABLE meta (
     only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
@@ -33,6 +33,7 @@ CREATE TABLE failovers (
     dismounted_log INTEGER,
     mounted_ms INTEGER,
     start_ms INTEGER,
+    before_ms INTEGER,
     PRIMARY KEY (database, epoch)
 ) STRICT, WITHOUT ROWID;
 

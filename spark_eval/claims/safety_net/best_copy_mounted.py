@@ -53,7 +53,8 @@ def _case(failover: OwnFailover, other: str, run: Run) -> Iterator[Case]:
 def _had(failover: OwnFailover, other: str, run: Run) -> int | None:
     """How many logs the other copy surely had; None where it is not asked."""
     copy, way = run.servers.get(other), log_ways(run).get((failover.before.name, other))
-    if copy is None or way is None or failover.last_well_ms is None or failover.since_ms is None:
+    since_ms = failover.logs.since_ms
+    if copy is None or way is None or failover.last_well_ms is None or since_ms is None:
         return None
     database = failover.change.database
     if (database, other) in run.organisation.lagged or not is_permitted(copy, failover.before):
@@ -62,7 +63,7 @@ def _had(failover: OwnFailover, other: str, run: Run) -> int | None:
         return None
     asked_ms = failover.last_well_ms - failover.need_ms
     shipped_ms = asked_ms - way.late_ms
-    if failover.since_ms > shipped_ms - way.late_ms:
+    if since_ms > shipped_ms - way.late_ms:
         return None
     if touches(way.catching_up, shipped_ms, asked_ms):
         return None

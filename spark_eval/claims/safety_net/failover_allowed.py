@@ -1,11 +1,11 @@
 """failover_allowed: Active Manager mounts by itself no copy that it is not to (TP-6).
 
-Asks each failover that nobody asked for, where the new copy was mounted, three questions. The
-database is of the DAG of that Active Manager. The DatabaseCopyAutoActivationPolicy of the new
-copy's server permits it: it is not Blocked, and where it is IntrasiteOnly both servers are of one
-site. And the new copy lacked no more logs than AutoDatabaseMountDial allows of those that Active
-Manager surely knew of. The logs of the new copy count as it was mounted, those of the copy before
-as they were `active_manager.need_ms` before
+Asks each failover that nobody asked for, where the new copy was mounted, four questions. The
+database is of the DAG of that Active Manager. The new copy is not a lagged one (ReplayLagTime). The
+DatabaseCopyAutoActivationPolicy of the new copy's server permits it: it is not Blocked, and where
+it is IntrasiteOnly both servers are of one site. And the new copy lacked no more logs than
+AutoDatabaseMountDial allows of those that Active Manager surely knew of. The logs of the new copy
+count as it was mounted, those of the copy before as they were `active_manager.need_ms` before
 
     that one was silent for Active Manager
     or, if that is earlier, the first trouble within that time of the way to it, or of either end.
@@ -36,6 +36,7 @@ from spark_eval.read.plan import LIFECYCLE
 def _cases(run: Run, totals: Totals) -> Iterator[Case]:
     for failover in own_failovers(run):
         yield from _case(failover, *fits(_other_dag(failover)), 0)
+        yield from _case(failover, *fits(_lag(failover, run)), 0)
         yield from _case(failover, *fits(_policy(failover)), 0)
         yield from _case(failover, *_logs(failover))
 
@@ -62,6 +63,13 @@ def _other_dag(failover: OwnFailover) -> str:
     if manager.dag == to.dag:
         return ""
     return f"{_said(failover)}; it is Active Manager of {manager.dag}, that server is of {to.dag}"
+
+
+def _lag(failover: OwnFailover, run: Run) -> str:
+    """What does not fit, or the empty text."""
+    database, server = failover.change.database, failover.to.name
+    is_lagged = (database, server) in run.organisation.lagged
+    return f"{_said(failover)}; that is a lagged copy" if is_lagged else ""
 
 
 def _policy(failover: OwnFailover) -> str:

@@ -12,10 +12,11 @@ from then on, or from when on Active Manager was there and could reach another c
 all that time: by then it has decided for another copy, or one was mounted.
 
 Not asked: while an earlier failover of the database is under way; where the other copies have
-failed; or where Active Manager says that none may be mounted by itself, and each that it can reach
-is not to be (DatabaseCopyAutoActivationPolicy), or may lack more logs than AutoDatabaseMountDial
-allows: the way of logs to it was in trouble, and for as long again and ConnectionInactivityTimeOut
-after that, or so many were made since the last that it surely has (`copies_follow`).
+failed, or are lagged ones, which nobody activates but an administrator; or where Active Manager
+says that none may be mounted by itself, and each that it can reach is not to be
+(DatabaseCopyAutoActivationPolicy), or may lack more logs than AutoDatabaseMountDial allows: the
+way of logs to it was in trouble, and for as long again and ConnectionInactivityTimeOut after that,
+or so many were made since the last that it surely has (`copies_follow`).
 """
 
 from __future__ import annotations

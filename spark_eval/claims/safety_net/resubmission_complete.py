@@ -1,5 +1,5 @@
 """resubmission_complete: what a failover lost, or may have lost, and what an administrator asks
-for, comes back from every Safety Net of its boundary that has it (SN-3, SN-4, SN-6 to SN-8, TP-3).
+for, comes back from every Safety Net of its boundary that has it (SN-3 to SN-8, SN-20, TP-3).
 
 Asks every primary of every transition whether it was asked to, and every copy that surely lies in
 the interval, or was lost with the copy of the database that was left. `expected.resubmissions`
@@ -16,12 +16,14 @@ from spark_eval.cases.case import Case, asked
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.safety_net.asked_resubmissions import AskedOf, Owed, asked_of, owed
 from spark_eval.expected.safety_net.asked_resubmissions import judged as taken_on
+from spark_eval.expected.safety_net.lagged_copies import activations
 from spark_eval.expected.safety_net.resubmissions import Expected, expected
 from spark_eval.expected.safety_net.safety_net_requests import Asking, askings, judged
 from spark_eval.expected.totals import Totals
 from spark_eval.histories.message import Message
 from spark_eval.histories.run import Run
 from spark_eval.intervals.interval import touches
+from spark_eval.read.operation_kinds import LaggedActivation
 from spark_eval.read.plan import LIFECYCLE, TRACKING
 
 
@@ -50,7 +52,13 @@ def _copy(message: Message, item: Expected, run: Run) -> Iterator[Case]:
     is_of_folders = not run.directory.public_folders.isdisjoint(brought.recipients or ())
     yield from asked(
         item.status, message.message_id,
-        ("SN-4", "SN-8", *(("SN-14",) if is_of_folders else ()), *_over_sites(asking, run)),
+        (
+            "SN-4",
+            "SN-8",
+            *(("SN-14",) if is_of_folders else ()),
+            *_over_sites(asking, run),
+            *_of_lag(asking, run),
+        ),
         item.reason,
         brought.at_ms, brought, asking.change.mounted, asking.learnt, item.given,
         weight=lost + (run.end_ms or 0) - brought.at_ms,
@@ -62,7 +70,15 @@ def _asked(run: Run, totals: Totals) -> Iterator[Case]:
         status, detail = judged(asking, run)
         yield from asked(
             status, f"{asking.name} at {asking.server.name}",
-            ("SN-4", "SN-6", "TP-6", *_while_away(asking, run), *_over_sites(asking, run)), detail,
+            (
+                "SN-4",
+                "SN-6",
+                "TP-6",
+                *_while_away(asking, run),
+                *_over_sites(asking, run),
+                *_of_lag(asking, run),
+            ),
+            detail,
             (asking.learnt or asking.change.mounted).at_ms, asking.change.mounted, asking.learnt,
             asking.request, weight=1e6,
         )  # fmt: skip
@@ -80,6 +96,15 @@ def _over_sites(asking: Asking, run: Run) -> tuple[str, ...]:
     return ("TP-3",) if copy is not None and copy.site != asking.server.site else ()
 
 
+def _of_lag(asking: Asking, run: Run) -> tuple[str, ...]:
+    """Of a lagged copy, the whole lag, or from a point in time on."""
+    change = asking.change
+    asked_for = activations(run).get((change.database, change.after.epoch))
+    if asked_for is None or not isinstance(asked_for.planned.keys, LaggedActivation):
+        return ()
+    return ("SN-5",) if asked_for.planned.keys.before_ms is None else ("SN-20",)
+
+
 def _while_away(asking: Asking, run: Run) -> tuple[str, ...]:
     until_ms = asking.learnt.at_ms if asking.learnt else run.end_ms
     was_away = touches(asking.outages, asking.change.mounted.at_ms or 0, until_ms or 0)
@@ -88,7 +113,7 @@ def _while_away(asking: Asking, run: Run) -> tuple[str, ...]:
 
 CLAIM = Claim(
     "resubmission_complete",
-    ("SN-3", "SN-4", "SN-6", "SN-7", "SN-8", "SN-14", "TP-3", "TP-6"),
+    ("SN-3", "SN-4", "SN-5", "SN-6", "SN-7", "SN-8", "SN-14", "SN-20", "TP-3", "TP-6"),
     needs=frozenset({LIFECYCLE, TRACKING}),
     of_message=_copies,
     of_run=_asked,

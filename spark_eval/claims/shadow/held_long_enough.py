@@ -1,4 +1,5 @@
-"""held_long_enough: each copy is kept as long as promised and no longer (SN-1, SN-2, SM-11, SM-12).
+"""held_long_enough: each copy is kept as long as promised and no longer (SN-1, SN-2, SN-13,
+SM-11, SM-12).
 
 Compares what stores owe at the end (`expected.retention`) with what their queue listings show. A
 listing that was not collected, or is damaged, answers nothing. Where servers went by clocks that
@@ -59,10 +60,18 @@ def _stay(message: Message, stay: Stay, run: Run) -> Iterator[Case]:
         detail = f"{store} owed it until {until}; the listing does not have it"
     yield from asked(
         agreement(found is not None if is_listed else None, still_due), message.message_id,
-        ("SN-1" if stay.what == PRIMARY_NET else "SN-2",),
+        _requirements(stay, run, still_due=still_due),
         detail if is_listed else f"no sound queue listing of {stay.server}", end_ms, stay, found,
         server=stay.server,
     )  # fmt: skip
+
+
+def _requirements(stay: Stay, run: Run, *, still_due: bool) -> tuple[str, ...]:
+    """What is still there no size has ended (SN-13), nor what the dumpster of 2010 went by."""
+    kept = ("SN-1" if stay.what == PRIMARY_NET else "SN-2",)
+    if not still_due:
+        return kept
+    return (*kept, "SN-13", *(("SN-18",) if None not in run.config.dumpster else ()))
 
 
 def _listed(message: Message, stay: Stay) -> QueueRow | None:
@@ -141,7 +150,7 @@ def _expiries(message: Message, run: Run) -> Iterator[Case]:
 
 CLAIM = Claim(
     "held_long_enough",
-    ("SN-1", "SN-2", "SM-11", "SM-12"),
+    ("SN-1", "SN-2", "SN-13", "SN-18", "SM-11", "SM-12"),
     needs=frozenset({QUEUES, TRACKING}),
     of_message=_cases,
     of_run=_unnamed,

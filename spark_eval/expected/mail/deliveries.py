@@ -10,7 +10,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
+from spark_eval.cases.words import stamp
 from spark_eval.expected.mail.addressees import addressees, left_unserved
+from spark_eval.expected.mail.arrivals import brought_into
 from spark_eval.expected.mail.custodians import Custodians, custodians
 from spark_eval.expected.mail.notifications import (
     FAILED,
@@ -19,13 +21,14 @@ from spark_eval.expected.mail.notifications import (
     dsns_about,
     notified,
 )
+from spark_eval.expected.safety_net.corruptions import emptied_by
 from spark_eval.expected.safety_net.resubmissions import expected
 from spark_eval.histories.message import Message
 from spark_eval.histories.run import Run
 from spark_eval.histories.sending import ACKNOWLEDGED
 from spark_eval.read.names import Ref
 from spark_eval.read.plan import TRACKING
-from spark_eval.read.rows import TrackingRow, VisibleRow
+from spark_eval.read.rows import TrackingRow, VisibleRow, collected
 
 DELIVERED, LOST, EXCUSED, UNKNOWN = "delivered", "lost", "excused", "unknown"
 
@@ -122,6 +125,8 @@ def _delivery(
         outcome, reason = EXCUSED, f"Safety Net may not keep it longer: {net}"
     if outcome == LOST and (left := left_unserved(recipient, message, run)) is not None:
         outcome, reason = EXCUSED, left
+    if outcome == LOST and (emptied := _emptied(message, run, recipient)) is not None:
+        reason = emptied
     told = (failure.row.ref if failure.row else None, fate.told.seen or fate.given_up)
     shown = (ref, *(each for each in told if each is not None))
     return Delivery(recipient, outcome, reason, True, copies, shown)
@@ -137,6 +142,21 @@ def _not_kept_longer(message: Message, run: Run, recipient: str) -> str | None:
         if each.expired and each.lost and not each.is_seen and recipient in each.fork.recipients
     )
     return min(reasons, default=None)
+
+
+def _emptied(message: Message, run: Run, recipient: str) -> str | None:
+    """By which corruption of its mailbox database it was lost, if so."""
+    rows = collected(
+        (each.database, each.row)
+        for each in brought_into(message, run)
+        if each.row.event == "DELIVER" and recipient in (each.row.recipients or ())
+    )
+    for database, taken in rows.items():
+        if (row := emptied_by(database, taken, run)) is not None:
+            return (
+                f"delivered, and lost with what mailboxes of {database} had at {stamp(row.at_ms)}"
+            )
+    return None
 
 
 def _failure(message: Message, recipient: str) -> _Failure:

@@ -3,7 +3,8 @@
 A delivery was lost with the copy that it went to when a later copy took the same message for the
 same recipient again, or when the recipient does not see it at the end. That a later copy took it
 again shows nothing where its duplicate detection window was over by then (DD-4), or where the
-recipient sees every delivery. The last log that a new copy replayed lies between the last delivery
+recipient sees every delivery, or a corruption of the database has emptied his mailbox since. The
+last log that a new copy replayed lies between the last delivery
 which survived and the first that was lost. Sums: parts of a run's mail add up to the whole.
 """
 
@@ -14,7 +15,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
-from spark_eval.expected.mail.arrivals import brought_into
+from spark_eval.expected.mail.arrivals import Brought, brought_into
+from spark_eval.expected.safety_net.corruptions import emptied_by
 from spark_eval.histories.message import Message
 from spark_eval.histories.organisation.active_copies import ActiveCopies, Change
 from spark_eval.histories.run import Limits, Run
@@ -57,22 +59,27 @@ class Landed(NamedTuple):
 def landed(message: Message, run: Run) -> dict[tuple[str, str], Landed]:
     """By database and recipient, of databases with several copies."""
     taken = collected(
-        ((each.database, who), Taken(each.epoch, each.row.at_ms, each.copy, each.row.ref))
+        ((each.database, who), each)
         for each in brought_into(message, run)
         if each.row.event == "DELIVER"
         for who in each.row.recipients or ()
     )
     return {
         (database, recipient): Landed(
-            tuple(sorted(rows)),
+            tuple(sorted(map(_taken, rows))),
             sum(
                 seen.kind == "mailbox" and (seen.place, seen.recipient) == (database, recipient)
                 for seen in message.visible
-            ),
+            )
+            + sum(emptied_by(database, (each.row,), run) is not None for each in rows),
             run.databases[database].window_ms,
         )
         for (database, recipient), rows in taken.items()
     }
+
+
+def _taken(each: Brought) -> Taken:
+    return Taken(each.epoch, each.row.at_ms, each.copy, each.row.ref)
 
 
 @dataclass(slots=True)

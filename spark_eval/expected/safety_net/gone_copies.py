@@ -64,13 +64,16 @@ def _gone(active: ActiveCopies, copy: ActiveCopy, run: Run) -> Iterator[Gone]:
 
 
 def due_ms(gone: Gone, run: Run) -> int | None:
-    """By when Active Manager can mount one of the copies that have not failed; where it says that
-    none may be mounted by itself, one of those that may.
+    """By when Active Manager can mount one of the copies that have not failed and do not lag;
+    where it says that none may be mounted by itself, one of those that may.
     """
+    database = gone.active.database
     ways = [
         way
-        for name in run.databases[gone.active.database].copies
-        if (way := log_ways(run).get((gone.server.name, name))) is not None and not way.failed_ms
+        for name in run.databases[database].copies
+        if (database, name) not in run.organisation.lagged
+        and (way := log_ways(run).get((gone.server.name, name))) is not None
+        and not way.failed_ms
     ]
     if _says_not(gone, run):
         recent = _recent(gone, ways, run)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from spark_eval.histories.run import Run
 from spark_eval.intervals.interval import Interval
-from spark_eval.read.operation_kinds import Activation
+from spark_eval.read.operation_kinds import Activation, LaggedActivation
 from spark_eval.read.plan import PlannedOperation
 
 # the epoch in an answer as `250 2.0.0 1 lyo-mbx1`
@@ -54,7 +54,7 @@ def operations(run: Run) -> tuple[Operation, ...]:
         replies = [row.reply for row in rows if row.reply is not None]
         reasons = [row.reason for row in evidence if row.reason is not None]
         said = max(replies, default=None) or max(reasons, default=None)
-        is_activation = isinstance(planned.keys, Activation)
+        is_activation = isinstance(planned.keys, Activation | LaggedActivation)
         epoch = _EPOCH.match(said or "") if is_activation else None
         found.append(
             Operation(

@@ -1,18 +1,14 @@
-"""Failovers that Active Manager decided on by itself, and the logs that the copy before had (TP-6).
-
-Each delivery into an active copy is a log, of a probe too, and so is each mount.
-"""
+"""Failovers that Active Manager decided on by itself, and what the copy before had (TP-6)."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from spark_eval.expected.node.probes import probes_by_copy
 from spark_eval.expected.safety_net.active_manager import need_ms
-from spark_eval.histories.organisation.active_copies import MOUNTED, Change
+from spark_eval.expected.safety_net.logs_made import LogsMade, logs_made
+from spark_eval.histories.organisation.active_copies import Change
 from spark_eval.histories.organisation.server import Server
 from spark_eval.histories.run import Run
 from spark_eval.histories.ways import MANAGEMENT, Trouble
@@ -25,8 +21,7 @@ class OwnFailover:
     """`decided`, the row of the decision; `troubles` of the way of `manager` to the copy before,
     and `need_ms`, within which it surely asks a copy that nothing keeps from answering.
     `silent_ms`: when the copy before was silent for the last time; `last_well_ms`: the same, or the
-    first trouble within `need_ms` of it. `first_log`, `since_ms`, `made`: the log of the mount of
-    the copy before, when that was, and when each other log was made, in order.
+    first trouble within `need_ms` of it. `logs` of the copy before.
     """
 
     change: Change
@@ -38,9 +33,7 @@ class OwnFailover:
     need_ms: int
     silent_ms: int | None
     last_well_ms: int | None
-    first_log: int | None
-    since_ms: int | None
-    made: tuple[int, ...]
+    logs: LogsMade
 
     @property
     def name(self) -> str:
@@ -54,7 +47,7 @@ class OwnFailover:
 
     def had(self, by_ms: int) -> int | None:
         """How many logs the copy before had by then."""
-        return None if self.first_log is None else self.first_log + bisect_right(self.made, by_ms)
+        return self.logs.by(by_ms)
 
 
 @lru_cache(maxsize=1)
@@ -87,10 +80,10 @@ def _own(change: Change, decided: LifecycleRow, run: Run) -> Iterator[OwnFailove
     troubles = tuple(run.ways.troubles(manager.name, before.name, MANAGEMENT))
     needs_ms = need_ms(manager, run)
     silent_ms = _silent_ms(change, decided, run)
-    first_log, since_ms = _first_log(change, run)
+    logs = logs_made(change.database, change.before, run)
     yield OwnFailover(
         change, decided, manager, to, before, troubles, needs_ms, silent_ms,
-        _last_well_ms(silent_ms, troubles, needs_ms), first_log, since_ms, _made(change, run),
+        _last_well_ms(silent_ms, troubles, needs_ms), logs,
     )  # fmt: skip
 
 
@@ -110,17 +103,3 @@ def _last_well_ms(
         if each.at.lo <= silent_ms and each.at.hi >= silent_ms - needs_ms
     ]
     return min([silent_ms, *near])
-
-
-def _first_log(change: Change, run: Run) -> tuple[int | None, int | None]:
-    before = (change.database, change.before.epoch, change.before.server)
-    mounts = [row for row in run.said(MOUNTED) if (row.database, row.epoch, row.server) == before]
-    logs = (row.last_log for row in mounts if row.last_log is not None)
-    times = (row.at_ms for row in mounts if row.at_ms is not None)
-    return min(logs, default=None), min(times, default=None)
-
-
-def _made(change: Change, run: Run) -> tuple[int, ...]:
-    copy, epoch = (change.database, change.before.server), change.before.epoch
-    rows = (*run.delivered.get(copy, ()), *probes_by_copy(run).get(copy, ()))
-    return tuple(sorted(row.at_ms for row in rows if row.is_new and row.epoch == epoch))

@@ -25,8 +25,8 @@ from spark_eval.read.record import Record
 @dataclass(frozen=True, slots=True)
 class Organisation:
     """By name: `servers`, `databases`, and `active_copies` of databases with several. `lagged`,
-    copies with a ReplayLagTime, by database and server; `unplanned`, what a server can show that
-    the plan does not have; `groups`, and how they changed.
+    the ReplayLagTime in ms of copies that have one, by database and server; `unplanned`, what a
+    server can show that the plan does not have; `groups`, and how they changed.
     """
 
     config: TransportConfig
@@ -35,7 +35,7 @@ class Organisation:
     databases: Mapping[str, Database]
     directory: Directory
     active_copies: Mapping[str, ActiveCopies]
-    lagged: frozenset[tuple[str, str]]
+    lagged: Mapping[tuple[str, str], int]
     unplanned: frozenset[Evidence]
     routing: Routing
     groups: Groups
@@ -85,10 +85,10 @@ def _databases(record: Record, servers: Mapping[str, Server]) -> dict[str, Datab
     return found
 
 
-def _lagged(record: Record) -> frozenset[tuple[str, str]]:
-    return frozenset(
-        (database.name or "", (copy.server or "").lower())
+def _lagged(record: Record) -> dict[tuple[str, str], int]:
+    return {
+        (database.name or "", (copy.server or "").lower()): copy.replay_lag_time_ms
         for database in record.heading.plan.topology.databases or ()
         for copy in database.copies or ()
         if copy.replay_lag_time_ms
-    )
+    }

@@ -19,7 +19,7 @@ _LOGS = {"Lossless": 0, "GoodAvailability": 6, "BestAvailability": 12}
 
 @dataclass(frozen=True, slots=True)
 class TransportConfig:
-    """Of the organisation."""
+    """Of the organisation. `dumpster`: MaxDumpsterSizePerDatabase in bytes and MaxDumpsterTime."""
 
     enabled: bool
     reject: bool
@@ -30,6 +30,7 @@ class TransportConfig:
     span_ms: int
     auto_discard_ms: int
     hold_ms: int
+    dumpster: tuple[int | None, int | None]
     max_bytes: int
 
 
@@ -84,6 +85,10 @@ def transport_config(given: Mapping[str, str]) -> TransportConfig:
         span_ms=_number(given, "ShadowResubmitTimeSpan", 3 * HOUR_MS),
         auto_discard_ms=_number(given, "ShadowMessageAutoDiscardInterval", 2 * DAY_MS),
         hold_ms=_number(given, "SafetyNetHoldTime", 2 * DAY_MS),
+        dumpster=(
+            integer(given.get("MaxDumpsterSizePerDatabase")),
+            integer(given.get("MaxDumpsterTime")),
+        ),
         max_bytes=_number(given, "MaxReceiveSize", 10 * 1024 * 1024),
     )
 

@@ -21,6 +21,7 @@ class Software:
     announcement_retry_ms: int = 60_000
     announcement_reminder_ms: int = 300_000
     resubmit_request_retry_ms: int = 60_000
+    primary_silence_ms: int = 43_200_000
     resubmit_margin_ms: int = 300_000
     requested_mount_ms: int = 600_000
     log_retry_ms: int = 10_000

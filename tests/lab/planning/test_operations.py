@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from lab.plan.faults import CorruptMailboxes
 from lab.plan.link_faults import Cut
 from lab.plan.links import MANAGEMENT, REPLICATION, SMTP
 from lab.plan.operations import (
+    ActivateLagged,
     ChangeRequest,
     Failover,
     RedirectMessages,
@@ -22,6 +24,7 @@ from lab.planning.moments import moments
 from lab.planning.resolve import resolve
 from lab.validation.validate import Checked, check
 from tests.lab.scenario.sample_scenario import SCENARIO, TOPOLOGY, changed, said, write
+from tests.lab.validation.wrong_scenarios import A_FAULT
 
 COPIES = changed(
     changed(TOPOLOGY, "{DAG1: {}}", "{DAG1: {active_manager: {name: am1, site: lyon}}}"),
@@ -106,6 +109,54 @@ def test_operations_are_in_the_plan_in_the_order_of_time(tmp_path: Path) -> None
     story = [moment.what for moment in moments(plan)]
     assert "o2: switchover of DB1 to lyo-mbx1" in story
     assert "o1: failover of DB1" in story
+
+
+LAGGED = COPIES.replace("[par-mbx2, lyo-mbx1]", "[par-mbx2, {server: lyo-mbx1, ReplayLagTime: 1d}]")
+ACTIVATE = "operations: [{at: 30m, activate_lagged: DB1, to: lyo-mbx1, before: 20m}]"
+
+
+def test_a_lagged_copy_is_activated_as_of_a_moment(tmp_path: Path) -> None:
+    plan = planned(tmp_path, with_operations(ACTIVATE), LAGGED)
+    asked = ActivateLagged("o1", "activate_lagged", 30 * 60_000, "DB1", "lyo-mbx1", 20 * 60_000)
+    assert plan.operations == (asked,)
+    assert asked.asked(plan.topology) == ("am1",)
+    assert plan.topology.databases[0].copies[1].replay_lag_time_ms == 24 * 3_600_000
+    assert Plan.from_json(plan.to_json()) == plan
+    story = [moment.what for moment in moments(plan)]
+    assert "o1: activation of the lagged copy of DB1 on lyo-mbx1 as of 00:20:00" in story
+
+
+@pytest.mark.parametrize("kind", ["failover", "switchover"])
+def test_a_lagged_copy_is_not_where_a_database_fails_over_to(tmp_path: Path, kind: str) -> None:
+    entry = f"operations: [{{at: 5m, {kind}: DB1, to: lyo-mbx1}}]"
+    [found] = said(checked(tmp_path, with_operations(entry), LAGGED))
+    rule = "operations[0].to, lyo-mbx1, has a lagged copy of DB1 | write activate_lagged:"
+    assert found.endswith(rule)
+
+
+def test_a_database_is_corrupted_at_a_moment(tmp_path: Path) -> None:
+    fault = "{at: 12m, corrupt_mailboxes: DB1}"
+    plan = planned(tmp_path, changed(SCENARIO, A_FAULT, fault))
+    [found] = [each for each in plan.faults if isinstance(each, CorruptMailboxes)]
+    assert found == CorruptMailboxes("f2", "corrupt_mailboxes", 720_000, 720_000, "DB1")
+    assert Plan.from_json(plan.to_json()) == plan
+    assert "f2: corrupt the mailboxes of DB1" in [moment.what for moment in moments(plan)]
+
+
+@pytest.mark.parametrize(
+    ("fault", "topology", "mistake"),
+    [
+        ("for: 1m, corrupt_mailboxes: DB1", COPIES, "remove for: and when:, and write at:"),
+        ("corrupt_mailboxes: DB9", COPIES, "is no database of the topology | did you mean DB1?"),
+        ("corrupt_mailboxes: DB1", TOPOLOGY, "give it a second copy in the topology"),
+    ],
+)
+def test_a_corruption_that_cannot_be_is_named(
+    tmp_path: Path, fault: str, topology: str, mistake: str
+) -> None:
+    text = changed(SCENARIO, A_FAULT, f"{{at: 12m, {fault}}}")
+    [found] = said(checked(tmp_path, text, topology))
+    assert found.endswith(mistake)
 
 
 RESUBMIT = "operations: [{at: 30m, resubmit: DB1, start: 5m, end: 15m}]"
@@ -209,16 +260,16 @@ def test_a_plan_from_before_there_were_copies_is_still_read(tmp_path: Path) -> N
 WRONG = {
     "no operation": (
         "{at: 5m}",
-        "operations[0], a mapping, an operation is one of failover, switchover, resubmit,"
-        " disable_resubmit, enable_resubmit, remove_resubmit, change_group, redirect_messages and"
-        " show_queues"
+        "operations[0], a mapping, an operation is one of failover, switchover, activate_lagged,"
+        " resubmit, disable_resubmit, enable_resubmit, remove_resubmit, change_group,"
+        " redirect_messages and show_queues"
         " | give each operation an entry of its own",
     ),
     "two in one": (
         "{at: 5m, failover: DB1, switchover: DB1, to: lyo-mbx1}",
-        "operations[0], a mapping, an operation is one of failover, switchover, resubmit,"
-        " disable_resubmit, enable_resubmit, remove_resubmit, change_group, redirect_messages and"
-        " show_queues"
+        "operations[0], a mapping, an operation is one of failover, switchover, activate_lagged,"
+        " resubmit, disable_resubmit, enable_resubmit, remove_resubmit, change_group,"
+        " redirect_messages and show_queues"
         " | give each operation an entry of its own",
     ),
     "a switchover to nowhere": (
@@ -277,6 +328,21 @@ WRONG = {
         "{at: 5m, redirect_messages: am1, to: par-mbx2}",
         "operations[0].redirect_messages, am1, is no mailbox server of the topology"
         " | known are lyo-mbx1, par-mbx1, par-mbx2",
+    ),
+    "a copy that does not lag": (
+        "{at: 5m, activate_lagged: DB1, to: lyo-mbx1}",
+        "operations[0].to, lyo-mbx1, has no lagged copy of DB1"
+        " | give a copy a ReplayLagTime in the topology",
+    ),
+    "a lagged copy nowhere": (
+        "{at: 5m, activate_lagged: DB1}",
+        "operations[0], a mapping, activate_lagged takes to"
+        " | add to:, a server that has a copy of it with a ReplayLagTime",
+    ),
+    "a moment that is to come": (
+        "{at: 5m, activate_lagged: DB1, to: lyo-mbx1, before: 6m}",
+        "operations[0], a mapping, before is after at, and a copy goes back in time"
+        " | write an earlier moment, or ask later",
     ),
     "past the end": (
         "{at: 5h, failover: DB1}",

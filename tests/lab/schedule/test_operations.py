@@ -6,6 +6,7 @@ import pytest
 
 from lab.hosts.simulator.smtp.verbs import parse_command
 from lab.plan.operations import (
+    ActivateLagged,
     ChangeRequest,
     Failover,
     Operation,
@@ -58,11 +59,14 @@ def test_an_operation_that_is_refused_or_not_answered_took_none() -> None:
 
 
 RESUBMIT = Resubmit("o1", "resubmit", 3000, "DB1", 1000, 2000)
+ACTIVATE = ActivateLagged("o1", "activate_lagged", 3000, "DB1", "a", None)
 ORIGIN_MS = 1_767_600_000_000
 LINES = {
     "XFAILOVER DB1": FAILOVER,
     "XFAILOVER DB1 a": replace(FAILOVER, to="a"),
     "XSWITCHOVER DB1 a": Switchover("o1", "switchover", 1000, "DB1", "a"),
+    "XACTIVATELAGGED DB1 a": ACTIVATE,
+    f"XACTIVATELAGGED DB1 a {ORIGIN_MS + 2000}": replace(ACTIVATE, before_ms=2000),
     f"XRESUBMIT ADD o1 primary DB1 {ORIGIN_MS + 1000} {ORIGIN_MS + 2000} -": RESUBMIT,
     "XRESUBMIT REMOVE o1": ChangeRequest("o2", "remove_resubmit", 1000, "DB1", "o1"),
     "XQUEUES": ShowQueues("o1", "show_queues", 1000, "a"),

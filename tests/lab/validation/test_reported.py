@@ -100,8 +100,6 @@ REFUSED = {
             "8:15: servers.am1.role, 'active_manager', is not one of its words | Active Manager is"
             " its DAG's: leave the server out, and write"
             " dags: {DAG1: {active_manager: {name: am1, site: lyon}}}",
-            "10:72: databases.DB1.copies[1].ReplayLagTime, is not built yet"
-            " | leave it out; a lagged copy needs a SafetyNetHoldTime that is not below its lag",
         ],
     ),
     "a chosen reply": (

@@ -101,7 +101,7 @@ def test_all_five_kinds_of_cut_are_in_use() -> None:
 
 def test_the_readme_names_every_scenario_and_grows_one_that_is_sound(tmp_path: Path) -> None:
     text = (ROOT / "scenarios" / "README.md").read_text(encoding="utf-8")
-    linked = set(re.findall(r"\]\(([a-z/_-]+)\.yaml\)", text))
+    linked = set(re.findall(r"\]\(([a-z0-9/_-]+)\.yaml\)", text))
     files = (ROOT / "scenarios").rglob("*.yaml")
     assert linked == {str(path.relative_to(ROOT / "scenarios").with_suffix("")) for path in files}
     blocks = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)

@@ -241,6 +241,61 @@ def test_holding_beyond_the_window_of_a_database_is_a_warning(
     assert said in "".join(map(str, found.warnings))
 
 
+LAGGED = "[par-mbx2, {server: lyo-mbx1, ReplayLagTime: 3d}]"
+MANAGED = ("dags: {DAG1: {}}", "dags: {DAG1: {active_manager: {name: am1, site: lyon}}}")
+
+
+def _lagged(settings: str) -> tuple[str, str]:
+    text = changed(SCENARIO, "{ShadowHeartbeatFrequency: 1m}", settings)
+    return text, changed(changed(TOPOLOGY, "[par-mbx2]", LAGGED), *MANAGED)
+
+
+@pytest.mark.parametrize(
+    ("settings", "hold"),
+    [("{ShadowHeartbeatFrequency: 1m}", "2.00:00:00"), ("{SafetyNetHoldTime: 1h}", "01:00:00")],
+)
+def test_holding_for_less_than_a_copy_lags_is_refused_unless_it_is_allowed(
+    tmp_path: Path, settings: str, hold: str
+) -> None:
+    path = write(tmp_path, *_lagged(settings))
+    rule = (
+        f"settings.TransportConfig.SafetyNetHoldTime, {hold}, is less than ReplayLagTime "
+        "3.00:00:00 of DB1 on lyo-mbx1: what it lacks from before that is lost when it is activated"
+    )
+    [mistake] = said(check([path]))
+    assert rule in mistake
+    allowed = check([path], allow_unsafe=True)
+    assert (said(allowed), len(allowed.scenarios)) == ([], 1)
+    [warning] = map(str, allowed.warnings)
+    assert rule.replace("is less", "warning: is less") in warning
+
+
+def test_holding_for_as_long_as_a_copy_lags_is_well(tmp_path: Path) -> None:
+    found = check([write(tmp_path, *_lagged("{SafetyNetHoldTime: 3d}"))])
+    assert (found.mistakes, found.warnings) == ((), ())
+
+
+def test_what_is_drawn_counts_at_its_least(tmp_path: Path) -> None:
+    text, topology = _lagged("{ShadowHeartbeatFrequency: 1m}")
+    drawn = "settings:\n  random: {TransportConfig: {SafetyNetHoldTime: [1d, 5d]}}"
+    [mistake] = said(check([write(tmp_path, changed(text, "settings:", drawn), topology)]))
+    assert "settings.random.TransportConfig.SafetyNetHoldTime, 1.00:00:00, is less" in mistake
+
+
+def test_a_lag_beyond_the_window_of_its_database_is_a_warning(tmp_path: Path) -> None:
+    text, topology = _lagged("{SafetyNetHoldTime: 3d}")
+    window = "settings:\n  MailboxDatabase: {DuplicateDetectionWindow: 1d}"
+    found = check([write(tmp_path, changed(text, "settings:", window), topology)])
+    assert found.mistakes == ()
+    said_of_it = [str(w) for w in found.warnings if "ReplayLagTime" in str(w)]
+    assert len(said_of_it) == 1
+    assert (
+        "settings.MailboxDatabase.DuplicateDetectionWindow, 1.00:00:00, warning: "
+        "DuplicateDetectionWindow 1.00:00:00 of DB1 is shorter than ReplayLagTime 3.00:00:00 of "
+        "its copy on lyo-mbx1, so what comes back may show twice"
+    ) in said_of_it[0]
+
+
 @pytest.mark.parametrize(
     ("lyon", "said"),
     [

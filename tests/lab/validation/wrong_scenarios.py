@@ -218,7 +218,7 @@ SHAPE = {
         [
             "16:5: faults[1], a mapping, a fault is one of cut, slow, throttle, limit_data, slice,"
             " drip, reset_after, slow_close, kill, power_loss, corrupt, pause, stop, restart,"
-            " fill_disk, disk_use, skew_clock and random"
+            " fill_disk, disk_use, skew_clock, corrupt_mailboxes and random"
             " | give each fault an entry of its own"
         ],
     ),
@@ -513,11 +513,11 @@ NOT_BUILT = {
         "17:23: operations[0], move_mailbox",
     ),
     "mail from mailboxes": ("mail: inbound", "mail: internal", "12:12: workload[0].mail"),
-    "a setting of Exchange 2010 that has none after it": (
+    "a setting of Exchange 2010 of the organisation": (
         "{ShadowHeartbeatFrequency",
-        "{MaxDumpsterSizePerDatabase: 18MB, ShadowHeartbeatFrequency",
-        "8:21: settings.TransportConfig, MaxDumpsterSizePerDatabase, is not built yet"
-        " | of Exchange 2010; nothing replaces it",
+        "{ShadowHeartbeatRetryCount: 3, ShadowHeartbeatFrequency",
+        "8:21: settings.TransportConfig, ShadowHeartbeatRetryCount, is not built yet"
+        " | of Exchange 2010; ShadowResubmitTimeSpan replaces it, a time instead of a count",
     ),
     "a setting of Exchange 2010 of a server": (
         "{ReceiveConnector: {",
@@ -877,11 +877,17 @@ TOPOLOGIES = {
         "[par-mbx2, par-mbx2]",
         "12:28: databases.DB1.copies[1], par-mbx2, has a copy already | name another server",
     ),
-    "a lagged copy": (
+    "a lagged copy that is active first": (
         "[par-mbx2]",
         "[{server: par-mbx2, ReplayLagTime: 1d}]",
-        "12:52: databases.DB1.copies[0].ReplayLagTime, is not built yet"
-        " | leave it out; a lagged copy needs a SafetyNetHoldTime that is not below its lag",
+        "12:52: databases.DB1.copies[0].ReplayLagTime, 1.00:00:00, of the copy that is active"
+        " first, and an active copy does not lag | name another copy first",
+    ),
+    "a copy that lags too far": (
+        "[par-mbx2]",
+        "[par-mbx2, {server: par-mbx1, ReplayLagTime: 15d}]",
+        "12:62: databases.DB1.copies[1].ReplayLagTime, 15.00:00:00, is more than 14.00:00:00"
+        " | write a shorter one",
     ),
     "a database on an external server": (
         "[par-mbx2]",

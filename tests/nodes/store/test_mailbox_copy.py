@@ -10,6 +10,7 @@ import pytest
 
 from nodes.core.interface.copy_changes import (
     CopyChange,
+    CorruptMailboxes,
     DismountCopy,
     DropLogs,
     FollowCopy,
@@ -37,6 +38,9 @@ from tests.nodes.store.samples import NOW_MS
 _OF_THIS_COPY = ('INSERT INTO "meta"', 'INSERT INTO "logs"')
 ONE, TWO = "db1-user01@shadowlab.example", "db1-user02@shadowlab.example"
 WINDOW_MS = 3_600_000
+
+
+NUMBERS = "SELECT number FROM logs ORDER BY number"
 
 
 class Copy:
@@ -330,6 +334,34 @@ def test_a_lagged_copy_that_is_mounted_drops_what_it_had_not_replayed(
     passive.change(MountCopy(1, NOW_MS))
     assert passive.shows() == []
     assert (passive.standing.last_log, passive.standing.received) == (1, 1)
+
+
+@pytest.mark.parametrize(("before_ms", "had"), [(NOW_MS + 3, 2), (NOW_MS + 4, 3), (None, 0)])
+def test_a_lagged_copy_that_is_mounted_as_of_a_moment_replays_what_was_made_before(
+    active: Copy, passive: Copy, before_ms: int | None, had: int
+) -> None:
+    for number in (1, 2, 3):
+        active.deliver(number)
+        passive.replay(number, active, is_kept=True)
+    passive.change(MountCopy(1, NOW_MS + 9, before_ms))
+    assert passive.shows() == active.shows()[:had]
+    assert (passive.standing.last_log, passive.standing.received) == (had + 1, had + 1)
+    assert passive.standing.mounted_after_log == had
+    assert [number for (number,) in passive.database.connection.execute(NUMBERS)] == [had + 1]
+
+
+def test_a_corruption_empties_mailboxes_and_what_replays_it_alike(
+    active: Copy, passive: Copy
+) -> None:
+    active.deliver(1, ONE)
+    active.change(CorruptMailboxes(NOW_MS + 2))
+    for number in (1, 2):
+        passive.replay(number, active)
+    assert active.shows() == passive.shows() == []
+    assert active.everything() == passive.everything()
+    turfed = active.deliver(1)
+    assert isinstance(turfed, MailboxesDelivered)
+    assert turfed.delivered == ()
 
 
 def _opened_again(copy: Copy) -> tuple[ReplicationLog, ...]:

@@ -313,8 +313,8 @@ def _ordered(session: str, command: CopyCommand) -> Input:
     match command:
         case AskCopyStatus(database):
             return CopyStatusAsked(session, database)
-        case MountDatabase(database, epoch):
-            return MountAsked(session, database, epoch)
+        case MountDatabase(database, epoch, before_ms):
+            return MountAsked(session, database, epoch, before_ms)
         case DismountDatabase(database, epoch):
             return DismountAsked(session, database, epoch)
         case NameActiveCopy(database, server, epoch):

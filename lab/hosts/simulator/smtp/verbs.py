@@ -25,8 +25,10 @@ PARSERS: Mapping[str, Parser] = {
     "XCOPYSTATUS": database_verbs.parse_status_request,
     "XMOUNT": database_verbs.parse_mount,
     "XDISMOUNT": database_verbs.parse_dismount,
+    "XCORRUPT": database_verbs.parse_corruption,
     "XFAILOVER": database_verbs.parse_failover,
     "XSWITCHOVER": database_verbs.parse_switchover,
+    "XACTIVATELAGGED": database_verbs.parse_lagged_activation,
     "XLOG": replication_verbs.parse_log,
     "XSEED": replication_verbs.parse_seed,
 }

@@ -34,10 +34,12 @@ from nodes.core.interface.inputs.inbound import (
     ActiveCopyNamed,
     ConnectionLost,
     CopyStatusAsked,
+    CorruptionRequested,
     DeliveryRequested,
     DiscardAsked,
     DismountAsked,
     FailoverRequested,
+    LaggedCopyRequested,
     LogAnnounced,
     MessageOffered,
     MountAsked,
@@ -84,6 +86,7 @@ __all__ = [
     "CopyNotChanged",
     "CopyStatusAnswered",
     "CopyStatusAsked",
+    "CorruptionRequested",
     "DatabaseOpened",
     "DatabaseSetAside",
     "DeadlineReached",
@@ -98,6 +101,7 @@ __all__ = [
     "ExpiredCopy",
     "FailoverRequested",
     "Input",
+    "LaggedCopyRequested",
     "LogAnnounced",
     "MailboxDeliveryFailed",
     "MailboxesDelivered",
@@ -177,8 +181,10 @@ Input: TypeAlias = (
     | CopyStatusAsked
     | MountAsked
     | DismountAsked
+    | CorruptionRequested
     | FailoverRequested
     | SwitchoverRequested
+    | LaggedCopyRequested
     | SessionActive
     | ConnectionLost
     | SessionOpened

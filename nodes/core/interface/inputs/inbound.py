@@ -175,11 +175,14 @@ class CopyStatusAsked:
 
 @dataclass(frozen=True, slots=True)
 class MountAsked:
-    """XMOUNT: the copy here is to be active under `epoch`. Answered by `SendReply`."""
+    """XMOUNT: the copy here is to be active under `epoch`, with what it keeps of before
+    `before_ms`. Answered by `SendReply`.
+    """
 
     session: str
     database: str
     epoch: int
+    before_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +194,16 @@ class DismountAsked:
     session: str
     database: str
     epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class CorruptionRequested:
+    """XCORRUPT: the mailboxes of the active copy here lose what they show, as by a faulty client.
+    Answered by `SendReply`.
+    """
+
+    session: str
+    database: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +226,18 @@ class SwitchoverRequested:
     session: str
     database: str
     server: str
+
+
+@dataclass(frozen=True, slots=True)
+class LaggedCopyRequested:
+    """XACTIVATELAGGED, to Active Manager: the lagged copy on `server` is to be active, as it stands
+    or as the database was at `before_ms`. Answered by `SendReply`.
+    """
+
+    session: str
+    database: str
+    server: str
+    before_ms: int | None
 
 
 @dataclass(frozen=True, slots=True)

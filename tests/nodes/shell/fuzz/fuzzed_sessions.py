@@ -40,7 +40,7 @@ _WORDS = b"par-mbx1 par-mbx2 lyo-mbx1 ext1 am1 DB1 DB2 DB9 - net-1 primary shado
 _NUMBERS = b"r1 0 1 7 1767600000000 999999999999999999 1e9 -1 0x1"
 _VERBS = (
     b"XSHADOWREQUEST XDELIVER XQDISCARD XQUERYDISCARD XRESUBMIT XACTIVE XCOPYSTATUS XMOUNT"
-    b" XDISMOUNT XFAILOVER XSWITCHOVER XLOG XSEED XREDIRECT XQUEUES"
+    b" XDISMOUNT XCORRUPT XFAILOVER XSWITCHOVER XACTIVATELAGGED XLOG XSEED XREDIRECT XQUEUES"
 )
 WORDS = st.sampled_from(
     [*_WORDS.split(), *_NUMBERS.split(), b"9" * 40, b"x" * 200, b"<>", b"\xff", b"a" * 64]
@@ -59,8 +59,10 @@ RIGHT = st.sampled_from(
         b"XRESUBMIT LIST\r\n",
         b"XCOPYSTATUS DB1\r\n",
         b"XACTIVE DB1 par-mbx1 3\r\n",
+        b"XCORRUPT DB1\r\n",
         b"XFAILOVER DB1\r\n",
         b"XSWITCHOVER DB1 par-mbx2\r\n",
+        b"XACTIVATELAGGED DB1 par-mbx2 1767600000000\r\n",
         b"XLOG DB1 1 1 1 0 1767600000000 " + b"a" * 64 + b"\r\n",
         b"XSEED DB1 1\r\n",
     ]

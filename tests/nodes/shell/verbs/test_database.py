@@ -32,14 +32,18 @@ def arguments(words: tuple[str, ...]) -> str:
     return " ".join(words[1:])
 
 
-@given(WORDS, WORDS, NUMBERS)
-def test_a_command_is_read_back(database: str, server: str, epoch: int) -> None:
+@given(WORDS, WORDS, NUMBERS, NUMBERS)
+def test_a_command_is_read_back(database: str, server: str, epoch: int, before_ms: int) -> None:
     words = database_verbs.format_command(AskCopyStatus(database))
     asked = database_verbs.parse_status_request("in-1", arguments(words))
     assert asked == on.CopyStatusAsked("in-1", database)
     words = database_verbs.format_command(MountDatabase(database, epoch))
     assert database_verbs.parse_mount("in-1", arguments(words)) == on.MountAsked(
         "in-1", database, epoch
+    )
+    words = database_verbs.format_command(MountDatabase(database, epoch, before_ms))
+    assert database_verbs.parse_mount("in-1", arguments(words)) == on.MountAsked(
+        "in-1", database, epoch, before_ms
     )
     words = database_verbs.format_command(DismountDatabase(database, epoch))
     assert database_verbs.parse_dismount("in-1", arguments(words)) == on.DismountAsked(
@@ -90,4 +94,13 @@ def test_what_is_asked_of_active_manager_may_leave_the_server_to_it() -> None:
         "in-1", "DB1", "lyo1"
     )
     assert database_verbs.parse_switchover("in-1", "DB1") is None
+    parse_lagged = database_verbs.parse_lagged_activation
+    assert parse_lagged("in-1", "DB1 lyo1") == on.LaggedCopyRequested("in-1", "DB1", "lyo1", None)
+    assert parse_lagged("in-1", "DB1 lyo1 7") == on.LaggedCopyRequested("in-1", "DB1", "lyo1", 7)
+    assert parse_lagged("in-1", "DB1") is None
+    assert parse_lagged("in-1", "DB1 lyo1 now") is None
+    assert database_verbs.parse_mount("in-1", "DB1 1 now") is None
+    corruption = on.CorruptionRequested("in-1", "DB1")
+    assert database_verbs.parse_corruption("in-1", "DB1") == corruption
+    assert database_verbs.parse_corruption("in-1", "DB1 1") is None
     assert database_verbs.parse_failover("in-1", "DB1 lyo1 now") is None

@@ -16,6 +16,7 @@ from tests.spark_eval.runs.failover_runs import (
     said_by_another,
     with_two_copies,
 )
+from tests.spark_eval.runs.lagged_runs import lagged
 from tests.spark_eval.runs.run_builder import HOUR, MINUTE, SECOND, Run
 
 DEAD, SILENT, MOUNTED = 40 * MINUTE, 41 * MINUTE, 42 * MINUTE
@@ -150,6 +151,7 @@ def runs() -> dict[str, Run]:
     asked = {f"holds-{name}": run for name, run in HOLDS.items()}
     asked |= {f"violated-{name}": run for name, run in VIOLATED.items()}
     asked |= {f"forbidden-{name}": run for name, (run, _) in FORBIDDEN.items()}
+    asked["lagged"] = lagged(_died(NEW_HAD))
     asked["another-dag"] = said_by_another(_died(NEW_HAD), "failover-decided")
     return asked | NOT_ASKED
 
@@ -184,6 +186,12 @@ def test_is_violated_by_a_copy_whose_server_is_not_to_activate_it(
     assert (result.violations, result.proofs) == (1, {"TP-6": "violated"}), result.examples
     policy = FORBIDDEN[name][1]
     assert result.examples[0].detail.endswith(f"its DatabaseCopyAutoActivationPolicy is {policy}")
+
+
+def test_is_violated_by_a_lagged_copy(results: Results) -> None:
+    result = results["lagged"]
+    assert (result.violations, result.proofs) == (1, {"TP-6": "violated"}), result.examples
+    assert result.examples[0].detail.endswith("by itself at 0:41:59.000; that is a lagged copy")
 
 
 def test_is_violated_by_active_manager_of_another_dag(results: Results) -> None:

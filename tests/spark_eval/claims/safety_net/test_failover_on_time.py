@@ -16,6 +16,7 @@ from tests.spark_eval.runs.failover_runs import (
     with_another_dag,
     with_two_copies,
 )
+from tests.spark_eval.runs.lagged_runs import lagged
 from tests.spark_eval.runs.run_builder import END, HOUR, MINUTE, SECOND, Run, healthy
 
 THIRD = "lyo-mbx2"
@@ -186,6 +187,7 @@ NOT_ASKED = {
     "gone-at-the-end": _gone(END + HOUR, start=END - ASKED_WITHIN - 199),
     "disk-full": _disk_full(),
     "other-is-cut": _cut(NEW),
+    "other-is-lagged": lagged(_gone()),
     "other-is-gone": _both_gone(),
     "other-has-failed": _told("copy-failed", MINUTE, NEW),
     "manager-away": _manager_away(GONE + MINUTE, HOUR),

@@ -253,7 +253,7 @@ def results(ask: Ask) -> Results:
 def test_holds_where_both_safety_nets_have_everything(results: Results) -> None:
     result = results["healthy"]
     assert (result.status, result.asked) == ("holds", 10)
-    assert result.proofs == {"SN-1": "holds", "SN-2": "holds"}
+    assert result.proofs == {"SN-1": "holds", "SN-2": "holds", "SN-13": "holds"}
 
 
 @pytest.mark.parametrize(
