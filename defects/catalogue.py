@@ -30,6 +30,7 @@ from defects.delivery import (
     back_pressure,
     delivering,
     expanding,
+    forgetting,
     redirecting,
     retrying,
     routing,
@@ -37,11 +38,13 @@ from defects.delivery import (
 )
 from defects.discards import asking, dropping, leaving_out, letting_go, notifying
 from defects.logs import lifecycle, messages, overstating, steps, tracking, twice
-from defects.shadows import attempting, making
+from defects.shadows import attempting, making, single_copies, watching
 
 ALL: tuple[Defect, ...] = (
     *making.DEFECTS,
     *attempting.DEFECTS,
+    *watching.DEFECTS,
+    *single_copies.DEFECTS,
     *acknowledging.DEFECTS,
     *answering.DEFECTS,
     *lost_senders.DEFECTS,
@@ -53,6 +56,7 @@ ALL: tuple[Defect, ...] = (
     *promoting.DEFECTS,
     *promoted_mail.DEFECTS,
     *delivering.DEFECTS,
+    *forgetting.DEFECTS,
     *altering.DEFECTS,
     *expanding.DEFECTS,
     *redirecting.DEFECTS,

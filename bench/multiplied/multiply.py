@@ -16,7 +16,7 @@ from lab.hosts.simulator.record_in_memory import FIELDS
 
 CONNECTIVITY = "/CONNECTLOG"
 LIFECYCLE = "/lifecycle.jsonl"
-PROMOTED = re.compile(r'(?<="count": )[0-9]+')
+COUNTED = re.compile(r'(?:(?<="count": )|(?<="left": )|(?<="removed": ))[0-9]+')
 NOTIFICATIONS = re.compile(r"(?<=\bNotifications=)\d+")
 CARRIED = re.compile(r"(?<=\bMessages: )\d+")
 
@@ -77,7 +77,7 @@ def _counted(line: str, clones: int, at_most: int) -> str:
     `at_most`.
     """
     notified = NOTIFICATIONS.sub(lambda found: str(int(found[0]) * clones), line)
-    notified = PROMOTED.sub(lambda found: str(int(found[0]) * clones), notified)
+    notified = COUNTED.sub(lambda found: str(int(found[0]) * clones), notified)
     return CARRIED.sub(lambda found: str(int(found[0]) * at_most), notified)
 
 

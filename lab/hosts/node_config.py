@@ -12,7 +12,13 @@ from lab.plan.parts import Section
 from lab.plan.plan import Plan
 from lab.plan.topology import Database, Group, SendConnector, Server, SiteLink
 from nodes.core.config.config import NodeConfig, read_config
-from nodes.core.config.parameters import PARAMETERS, Value, format_value
+from nodes.core.config.parameters import (
+    BACKGROUND_CLEANUP,
+    PARAMETERS,
+    TRACK_DUPLICATES,
+    Value,
+    format_value,
+)
 from nodes.core.config.units import format_size, format_timespan
 from nodes.shell.chaos.places import Breakpoint
 
@@ -106,7 +112,8 @@ def _database(database: Database) -> Json:
     described: Json = {
         "Name": database.name,
         "Server": database.copies[0].server,
-        "DuplicateDetectionWindow": format_timespan(database.duplicate_detection_window_ms),
+        TRACK_DUPLICATES.name: format_timespan(database.duplicate_detection_window_ms),
+        BACKGROUND_CLEANUP.name: format_timespan(database.background_cleanup_ms),
     }
     if len(database.copies) > 1:
         described["Copies"] = [

@@ -89,19 +89,22 @@ class DatabaseCopy:
     replay_lag_time_ms: int
 
 
-WEEK_MS = 7 * 86_400_000
+HOUR_MS = 3_600_000
+WEEK_MS = 7 * 24 * HOUR_MS
 
 
 @dataclass(frozen=True, slots=True)
 class Database:
     """A mailbox database and its copies, in order of activation preference.
 
-    `duplicate_detection_window_ms` is the same wherever it is active (DD-2).
+    `duplicate_detection_window_ms` is the same wherever it is active (DD-2); each copy cleans up
+    every `background_cleanup_ms` (DD-5).
     """
 
     name: str
     copies: tuple[DatabaseCopy, ...]
     duplicate_detection_window_ms: int = WEEK_MS
+    background_cleanup_ms: int = HOUR_MS
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from lab.planning.strangers import resolve_strangers, strangers_end_ms
 from lab.planning.volumes import with_volumes
 from lab.scenario.operations import resolve_operations
 from lab.scenario.scenario import ExpectModel, MailModel, ScenarioModel
-from lab.scenario.settings import duplicate_window_ms, resolve_settings
+from lab.scenario.settings import delivered_to, resolve_settings
 from lab.scenario.topology import TopologyModel, resolve_topology
 
 # t = 0; a plan fixes the date, so that dates are the same in every run
@@ -43,7 +43,7 @@ def resolve(
 ) -> Plan:
     """Resolve a valid scenario and its topology under a seed. Pure; touches no file."""
     scenario = with_drawn_settings(scenario, seed)
-    parts = resolve_topology(topology, duplicate_window_ms(scenario.settings))
+    parts = resolve_topology(topology, delivered_to(scenario.settings))
     context = schedule_context(scenario, parts)
     end_ms = workload_end_ms(scenario.workload)
     plain = plain_faults(scenario.faults, context, seed)

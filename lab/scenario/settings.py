@@ -6,7 +6,7 @@ every mailbox server; under `servers:` for that server alone, and the nearer one
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import Field, create_model, model_validator
 
@@ -17,9 +17,10 @@ from lab.scenario.random_settings import RandomSettings
 from lab.scenario.strict import Strict
 from nodes.core.config.error import ConfigurationError
 from nodes.core.config.parameters import (
-    DUPLICATE_DETECTION_WINDOW,
+    BACKGROUND_CLEANUP,
     PARAMETERS,
     SERVER_SECTIONS,
+    TRACK_DUPLICATES,
     Value,
     defaults,
 )
@@ -58,9 +59,10 @@ class _OfServer(Strict):
         return raw
 
 
-DATABASE = DUPLICATE_DETECTION_WINDOW.section
+DATABASE = TRACK_DUPLICATES.section
 DatabaseSettings = _section_model(DATABASE)
-Window = parameter_type(DUPLICATE_DETECTION_WINDOW)
+Window = parameter_type(TRACK_DUPLICATES)
+Cleanup = parameter_type(BACKGROUND_CLEANUP)
 _SERVER_FIELDS: dict[str, Any] = {
     section: (model, Field(default_factory=model, description=f"{section} of mailbox servers"))
     for section, model in ((name, _section_model(name)) for name in SERVER_SECTIONS)
@@ -102,11 +104,25 @@ def organisation(settings: Any) -> dict[str, Value]:
     return given
 
 
-def duplicate_window_ms(settings: Any) -> int:
-    """Of every mailbox database that has none of its own (DD-2)."""
+class DeliveredTo(NamedTuple):
+    """For how long a mailbox database knows what it took, and how often it removes what it does not
+    know any more (DD-5).
+    """
+
+    window_ms: int
+    cleanup_ms: int
+
+
+DELIVERED_TO = DeliveredTo(int(TRACK_DUPLICATES.default), int(BACKGROUND_CLEANUP.default))
+
+
+def delivered_to(settings: Any) -> DeliveredTo:
+    """Of every mailbox database that has nothing of its own."""
     given: dict[str, Value] = settings.MailboxDatabase.given()
-    parameter = DUPLICATE_DETECTION_WINDOW
-    return int(given.get(parameter.name, parameter.default))
+    window, cleanup = TRACK_DUPLICATES, BACKGROUND_CLEANUP
+    return DeliveredTo(
+        int(given.get(window.name, window.default)), int(given.get(cleanup.name, cleanup.default))
+    )
 
 
 def written_for(settings: Any, server: str) -> dict[str, dict[str, Value]]:

@@ -15,7 +15,6 @@ from pydantic_core import CoreSchema
 
 from lab.plan.topology import (
     OF_ROLE,
-    WEEK_MS,
     AutoActivation,
     Dag,
     Database,
@@ -32,7 +31,7 @@ from lab.plan.topology import (
 )
 from lab.scenario.patterns import DagName, DatabaseName, DomainName, ServerName, Slug
 from lab.scenario.quantities import Instant, Size, Version
-from lab.scenario.settings import Window
+from lab.scenario.settings import DELIVERED_TO, Cleanup, DeliveredTo, Window
 from lab.scenario.strict import Strict
 from nodes.core.config.error import ConfigurationError
 
@@ -174,9 +173,15 @@ class DatabaseModel(Strict):
     copies: list[Copy] = Field(
         min_length=1, description="in order of activation preference; the first is active"
     )
-    DuplicateDetectionWindow: Window | None = Field(
+    track_duplicates_ms: Window | None = Field(
         default=None,
+        alias="Track Duplicates",
         description="how long it knows what it took; by default that of settings.MailboxDatabase",
+    )
+    background_cleanup_ms: Cleanup | None = Field(
+        default=None,
+        alias="Background Cleanup",
+        description="how often what it knows no more is removed; by default likewise",
     )
 
 
@@ -223,9 +228,9 @@ class TopologyModel(Strict):
     )
 
 
-def resolve_topology(model: TopologyModel, window_ms: int = WEEK_MS) -> PlanTopology:
-    """The topology of a plan, with every name written out, in the order of the file; `window_ms` of
-    databases without a duplicate detection window of their own.
+def resolve_topology(model: TopologyModel, common: DeliveredTo = DELIVERED_TO) -> PlanTopology:
+    """The topology of a plan, with every name written out, in the order of the file; `common` holds
+    for databases with nothing of their own.
     """
     mailboxes = tuple(_mailboxes(model))
     return PlanTopology(
@@ -235,7 +240,7 @@ def resolve_topology(model: TopologyModel, window_ms: int = WEEK_MS) -> PlanTopo
         site_links=tuple(_site_link(link) for link in model.site_links),
         servers=(*(_server(*each) for each in model.servers.items()), *_active_managers(model)),
         dags=tuple(Dag(name, _members(model, name)) for name in model.dags),
-        databases=tuple(_database(*each, window_ms) for each in model.databases.items()),
+        databases=tuple(_database(*each, common) for each in model.databases.items()),
         mailboxes=mailboxes,
         send_connectors=tuple(_connector(*each) for each in model.send_connectors.items()),
         groups=tuple(
@@ -323,8 +328,8 @@ def _members(model: TopologyModel, dag: str) -> tuple[str, ...]:
     return tuple(name for name, server in model.servers.items() if server.dag == dag)
 
 
-def _database(name: str, database: DatabaseModel, window_ms: int) -> Database:
-    own_ms = database.DuplicateDetectionWindow
+def _database(name: str, database: DatabaseModel, common: DeliveredTo) -> Database:
+    window_ms, cleanup_ms = database.track_duplicates_ms, database.background_cleanup_ms
     copies: list[Any] = database.copies
     return Database(
         name,
@@ -332,7 +337,8 @@ def _database(name: str, database: DatabaseModel, window_ms: int) -> Database:
             DatabaseCopy(copy.server, preference, copy.ReplayLagTime)
             for preference, copy in enumerate(copies, start=1)
         ),
-        window_ms if own_ms is None else own_ms,
+        common.window_ms if window_ms is None else window_ms,
+        common.cleanup_ms if cleanup_ms is None else cleanup_ms,
     )
 
 

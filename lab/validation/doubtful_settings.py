@@ -8,7 +8,7 @@ from typing import Any
 
 from lab.planning.random_settings import at_their_least, entries_of
 from lab.scenario.scenario import ScenarioModel
-from lab.scenario.settings import duplicate_window_ms, organisation
+from lab.scenario.settings import delivered_to, organisation
 from lab.scenario.topology import TopologyModel, resolve_topology
 from lab.validation.mistakes import Mistake
 from lab.validation.model_reader import Read
@@ -19,7 +19,7 @@ REJECTING = ("TransportConfig", "RejectMessageOnShadowFailure")
 LOCAL_ATTEMPTS = ("TransportConfig", "MaxRetriesForLocalSiteShadow")
 RECEIVING = ("TransportConfig", "MaxReceiveSize")
 HOLDING = ("TransportConfig", "SafetyNetHoldTime")
-WINDOW = ("MailboxDatabase", "DuplicateDetectionWindow")
+WINDOW = ("MailboxDatabase", "Track Duplicates")
 
 
 def doubtful_settings(
@@ -55,7 +55,7 @@ def unsafe_settings(read: Read[ScenarioModel], topology: TopologyModel | None) -
 
 def _lagged(topology: TopologyModel) -> Iterator[tuple[str, str, int]]:
     """Database, server and ReplayLagTime of each lagged copy."""
-    for database in resolve_topology(topology, 0).databases:
+    for database in resolve_topology(topology).databases:
         for copy in database.copies:
             if copy.replay_lag_time_ms:
                 yield database.name, copy.server, copy.replay_lag_time_ms
@@ -104,7 +104,7 @@ def _holding_beyond_the_window(
     drawn = entries_of(settings)
     section, name = HOLDING
     hold_ms = int(organisation(settings).get(name, PARAMETERS[section][name].default))
-    databases = resolve_topology(topology, duplicate_window_ms(settings)).databases
+    databases = resolve_topology(topology, delivered_to(settings)).databases
     short = min(databases, key=lambda each: each.duplicate_detection_window_ms, default=None)
     if short is None or HOLDING in drawn or WINDOW in drawn:
         return
@@ -124,7 +124,7 @@ def _lagging_beyond_the_window(
     """SN-15: a lagged copy forgets what it had already. What is drawn is left alone."""
     if WINDOW in entries_of(settings):
         return
-    resolved = resolve_topology(topology, duplicate_window_ms(settings))
+    resolved = resolve_topology(topology, delivered_to(settings))
     windows_ms = {each.name: each.duplicate_detection_window_ms for each in resolved.databases}
     for database, server, lag_ms in _lagged(topology):
         if lag_ms > windows_ms[database]:

@@ -19,11 +19,13 @@ from nodes.core.categorizer.categorizer import Categorizer
 from nodes.core.categorizer.groups import DistributionGroups
 from nodes.core.config.config import NodeConfig
 from nodes.core.copies.active_copies import ActiveCopies, CopyMoved
+from nodes.core.copies.cleanup import BackgroundCleanup
 from nodes.core.copies.copies import DatabaseCopies
 from nodes.core.copies.local_copy import CopyHereChanged, copies_here
 from nodes.core.delivery.delivery import Delivery
-from nodes.core.delivery.discard_notifications import Discards
+from nodes.core.delivery.discard_notifications import Discards, DiscardsAsked
 from nodes.core.delivery.safety_net import SafetyNet, ShadowExpired
+from nodes.core.delivery.tracked import HasShadow
 from nodes.core.engine.work import Work
 from nodes.core.interface import inputs
 from nodes.core.interface.effects import Effect, LogLifecycle
@@ -38,6 +40,7 @@ from nodes.core.sessions.inbound_session import InboundSession
 from nodes.core.sessions.outbound import PeerReached, Sessions
 from nodes.core.shadow.primary_side import Redundancy
 from nodes.core.shadow.redundancy import ShadowPromoted, ShadowRedundancy
+from nodes.core.shadow.shadow_servers import ShadowServers
 from nodes.core.shadow.vanished_shadows import VanishedShadows
 
 Handlers: TypeAlias = Mapping[type, Callable[[Any], None]]
@@ -58,6 +61,7 @@ class Node:
         here = copies_here(config, work)
         self._active_copies = ActiveCopies(config, work, here)
         self._copies = DatabaseCopies(config, work, self._sessions, self._active_copies, here)
+        self._cleanup = BackgroundCleanup(config, work)
         self._groups = DistributionGroups(config)
         categorizer = Categorizer(config, work, self._groups)
         self._delivery = Delivery(
@@ -72,6 +76,7 @@ class Node:
         )
         self._redundancy = Redundancy(config, work, self._identity, self._sessions, self._delivery)
         self._vanished = VanishedShadows(work, self._delivery)
+        self._shadow_servers = ShadowServers(config, work, self._delivery, self._vanished)
         self._shadow = ShadowRedundancy(
             config, work, self._sessions, self._identity, self._safety_net, categorizer
         )
@@ -136,6 +141,8 @@ class Node:
         return {
             PeerReached: (self._vanished.reached, self._shadow.reached),
             QueuesChanged: (self._pressure.queued,),
+            HasShadow: (self._shadow_servers.holds,),
+            DiscardsAsked: (self._shadow_servers.asked,),
             CopyMoved: (self._delivery.moved,),
             CopyHereChanged: (self._copies.changed,),
             ShadowPromoted: (self._redundancy.promoted,),
@@ -162,6 +169,7 @@ class Node:
             inputs.SafetyNetRead: work.safety_net_read,
             inputs.SafetyNetNotRead: lambda h: work.safety_net_not_read(h.read, h.reason),
             inputs.CopyChanged: work.copy_changed,
+            inputs.DeliveredToCleanedUp: self._cleanup.cleaned_up,
             inputs.CopyNotChanged: lambda h: work.copy_not_changed(h.change, h.reason),
             inputs.DeadlineReached: lambda h: work.run_due(),
             inputs.StopRequested: self._stop_requested,
@@ -229,6 +237,7 @@ class Node:
         self._active_copies.opened(happened.active_copies)
         self._shadow.opened(happened)
         self._copies.opened()
+        self._cleanup.opened()
         self._redundancy.opened(happened.messages)
         self._resubmission.opened(happened)
         self._pressure.opened()

@@ -84,6 +84,7 @@ def effect_table(parts: Parts) -> EffectTable:
         effects.ChangeCopy: lambda e: parts.disk.deliver(e),
         effects.MeasureDisk: lambda e: parts.disk.measure(),
         effects.CountCopies: lambda e: parts.disk.count(e.session),
+        effects.CleanUpDeliveredTo: lambda e: parts.disk.deliver(e),
         effects.DropBody: lambda e: parts.disk.bodies.drop(e.body),
         effects.SendReply: lambda e: parts.inbound.reply(e.session, in_words(e.reply)),
         effects.CloseSession: lambda e: parts.inbound.close(e.session, e.reply),

@@ -29,6 +29,7 @@ from spark_eval.claims.mail import (
 from spark_eval.claims.node import (
     back_pressure_kept,
     deferrals_logged,
+    delivered_to_cleaned,
     duplicates_logged,
     intake_for_cause,
     intake_logged,
@@ -69,7 +70,9 @@ from spark_eval.claims.shadow import (
     redundant_before_ack,
     shadow_attempts,
     shadow_placement,
+    shadow_servers_watched,
     shadowed_again,
+    single_copies_reported,
 )
 
 ALL: tuple[Claim, ...] = (
@@ -103,9 +106,11 @@ ALL: tuple[Claim, ...] = (
     shadow_placement.CLAIM,
     shadow_attempts.CLAIM,
     shadowed_again.CLAIM,
+    single_copies_reported.CLAIM,
     discard_after_delivery.CLAIM,
     discards_asked.CLAIM,
     heartbeats_paced.CLAIM,
+    shadow_servers_watched.CLAIM,
     held_long_enough.CLAIM,
     redundancy_exposure.CLAIM,
     promotion_on_time.CLAIM,
@@ -119,6 +124,7 @@ ALL: tuple[Claim, ...] = (
     redirected_as_asked.CLAIM,
     back_pressure_kept.CLAIM,
     duplicates_logged.CLAIM,
+    delivered_to_cleaned.CLAIM,
     intake_for_cause.CLAIM,
     statuses_fit.CLAIM,
     logged_once.CLAIM,

@@ -1,8 +1,8 @@
-"""What was delivered into the copies of mailbox databases with several, in order of time."""
+"""What was delivered into the copies of mailbox databases."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from spark_eval.read.names import Ref
 
@@ -26,7 +26,21 @@ Copy = tuple[str, str]
 DeliveriesByCopy = dict[Copy, list[Delivered]]
 
 
-def add_deliveries(found: DeliveriesByCopy, more: DeliveriesByCopy) -> None:
+class Stored(NamedTuple):
+    """What a mailbox was given of a message, by the date of the copy's server; `again_ms`: when it
+    was given the same there again.
+    """
+
+    at_ms: int
+    again_ms: int | None
+
+
+StoredByCopy = dict[Copy, list[Stored]]
+"""Of all mailbox databases."""
+Found = TypeVar("Found", Delivered, Stored)
+
+
+def add_deliveries(found: dict[Copy, list[Found]], more: dict[Copy, list[Found]]) -> None:
     """Parts of a run's mail add up to the whole."""
     for copy, rows in more.items():
         found.setdefault(copy, []).extend(rows)

@@ -22,7 +22,8 @@ class HeldOfPair:
     `prompt_ms`: what an exchange took at most. `spans`: of those that came and that no contact
     followed for ShadowResubmitTimeSpan, when that was over, at the earliest and at the latest;
     `left`: when one left its queue, its stay over; `proven`: while each was held, as what came
-    after shows: its end, a start that loaded it, or the listing at the end.
+    after shows: its end, a start that loaded it, or the listing at the end. `queued`: while each
+    was surely in the queues of its primary, `may_be_queued`, while it may have been.
     """
 
     holding: Counter[int] = field(default_factory=Counter)
@@ -35,6 +36,8 @@ class HeldOfPair:
     spans: list[tuple[int, int]] = field(default_factory=list)
     left: list[int] = field(default_factory=list)
     proven: list[Interval] = field(default_factory=list)
+    queued: list[Interval] = field(default_factory=list)
+    may_be_queued: list[Interval] = field(default_factory=list)
 
     def add(self, other: HeldOfPair) -> None:
         for mine, more in (
@@ -50,6 +53,8 @@ class HeldOfPair:
         self.prompt_ms = max(self.prompt_ms, other.prompt_ms)
         self.spans = sorted({*self.spans, *other.spans})
         self.left += other.left
+        self.queued += other.queued
+        self.may_be_queued += other.may_be_queued
         self.proven = list(merged([*self.proven, *other.proven]))
 
 

@@ -73,12 +73,13 @@ class Used(NamedTuple):
 @dataclass(slots=True)
 class Questions:
     """What one server logged of its questions to another one, each in order of time: answers,
-    heartbeats that failed, and sessions opened for a heartbeat.
+    heartbeats that failed, and sessions opened for a heartbeat; `outdated`, answers that were none.
     """
 
     contacts: list[Contact] = field(default_factory=list)
     failed: list[Failure] = field(default_factory=list)
     begun: list[Begun] = field(default_factory=list)
+    outdated: list[Contact] = field(default_factory=list)
 
 
 Name = tuple[str, str]
@@ -89,11 +90,13 @@ def questions_of(rows: Iterable[ConnectivityRow]) -> dict[Name, Questions]:
     """By asking and asked server."""
     found: dict[Name, Questions] = {}
     for row in sorted(rows, key=lambda row: (row.at_ms, row.ref)):
-        if row.said.startswith((CONTACT, FAILED)):
+        if row.said.startswith((CONTACT, FAILED, OUTDATED)):
             peer = short_name(row.value("Peer")) or ""
             known = found.setdefault((row.server, peer), Questions())
             if row.said.startswith(FAILED):
                 known.failed.append(Failure(row.at_ms, row.asked_ms))
+            elif row.said.startswith(OUTDATED):
+                known.outdated.append(_contact(row))
             else:
                 known.contacts.append(_contact(row))
         elif row.way == OPENED and row.said == HEARTBEAT:

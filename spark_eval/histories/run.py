@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from spark_eval.histories.deliveries import DeliveriesByCopy
+from spark_eval.histories.deliveries import DeliveriesByCopy, StoredByCopy
 from spark_eval.histories.faults import Fault, faults_of
 from spark_eval.histories.log_sums import LogSums
 from spark_eval.histories.mail_of_pairs import MailOfPairs
@@ -114,6 +114,7 @@ class Run:
     limits: Mapping[tuple[str, int], Limits] = field(default_factory=dict)
     mail_of_pairs: MailOfPairs = field(default_factory=MailOfPairs)
     delivered: DeliveriesByCopy = field(default_factory=dict)
+    stored: StoredByCopy = field(default_factory=dict)
     waits: Mapping[Ref, Wait] = field(default_factory=dict)
 
     @property

@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from spark_eval.expected.mail.deliveries_by_copy import deliveries_by_copy
+from spark_eval.expected.mail.deliveries_by_copy import deliveries_by_copy, stored_by_copy
 from spark_eval.expected.mail.waiting import waits
 from spark_eval.expected.safety_net.failover_limits import Change_, Found, found_by
 from spark_eval.expected.shadow.mail_of_pairs import mail_of_pairs, oldest_of_pairs
-from spark_eval.histories.deliveries import DeliveriesByCopy, add_deliveries, in_order
+from spark_eval.histories.deliveries import DeliveriesByCopy, StoredByCopy, add_deliveries, in_order
 from spark_eval.histories.log_sums import LogSums
 from spark_eval.histories.mail_of_pairs import MailOfPairs
 from spark_eval.histories.run import Run, Wait, run_of
@@ -42,6 +42,7 @@ def run_of_parts(record: Record, departed: Sequence[Damage], sums: LogSums, part
         limits={change: each.limits() for change, each in all_mail.changes.items()},
         mail_of_pairs=all_mail.pairs,
         delivered=in_order(all_mail.delivered),
+        stored=all_mail.stored,
         waits=all_mail.waits,
     )
     run.mail_of_pairs.add(parts.sum(_oldest, run))
@@ -77,6 +78,7 @@ class _AllMail:
     changes: dict[Change_, Found]
     pairs: MailOfPairs
     delivered: DeliveriesByCopy
+    stored: StoredByCopy
     waits: dict[Ref, Wait]
 
     def add(self, other: _AllMail) -> None:
@@ -84,6 +86,7 @@ class _AllMail:
             self.changes.setdefault(change, Found()).add(found)
         self.pairs.add(other.pairs)
         add_deliveries(self.delivered, other.delivered)
+        add_deliveries(self.stored, other.stored)
         for ref, wait in other.waits.items():
             self.waits[ref] = max(self.waits.get(ref, wait), wait)
 
@@ -92,7 +95,7 @@ def _all_mail(part: Part, run: Run) -> _AllMail:
     messages = part.messages
     return _AllMail(
         found_by(messages, run), mail_of_pairs(messages, run), deliveries_by_copy(messages, run),
-        waits(messages, run),
+        stored_by_copy(messages), waits(messages, run),
     )  # fmt: skip
 
 

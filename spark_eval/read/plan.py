@@ -135,6 +135,7 @@ class PlannedDatabase(NamedTuple):
     name: str | None
     copies: tuple[PlannedCopy, ...] | None
     duplicate_detection_window_ms: int | None
+    background_cleanup_ms: int | None
 
 
 class PlannedMailbox(NamedTuple):

@@ -126,8 +126,8 @@ class StrangerRow(NamedTuple):
 class LifecycleRow(NamedTuple):
     """What a server reports of itself; `peer` is the server that it is about, where that is another
     one; `messages`, how many; `start` and `end` of an interval, dates of that server's clock;
-    `resource`, `from_`, `to` and `figure` of a level of back pressure;
-    `off_ms`: how far its date was ahead of lab time.
+    `resource`, `from_`, `to` and `figure` of a level of back pressure; `removed` from DeliveredTo,
+    and `left` in it; `off_ms`: how far its date was ahead of lab time.
     """
 
     server: str
@@ -158,6 +158,8 @@ class LifecycleRow(NamedTuple):
     figure: int | None
     max_dumpster_bytes: int | None
     max_dumpster_ms: int | None
+    removed: int | None
+    left: int | None
     off_ms: int
     ref: Ref
 

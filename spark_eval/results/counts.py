@@ -9,8 +9,10 @@ from statistics import median
 from typing import Any
 
 from spark_eval.expected.mail.deliveries import DELIVERED, EXCUSED, LOST, deliveries
+from spark_eval.expected.mail.duplicates import shown_by_promise
 from spark_eval.expected.safety_net.lagged_copies import at_risk
 from spark_eval.expected.shadow.earliness import EARLY, SPURIOUS, earliness
+from spark_eval.expected.shadow.in_queues import SINGLE_COPY
 from spark_eval.expected.shadow.promotions import Promotion, promotions_of
 from spark_eval.expected.shadow.timeliness import LATE, MISSING, timeliness
 from spark_eval.histories.message import Message
@@ -19,8 +21,9 @@ from spark_eval.histories.sending import IN_DOUBT, REJECTED
 from spark_eval.results.failovers import Returns
 
 _OF_DELIVERY = (
-    "expected", "delivered", "lost", "excused", "visible_duplicates", "suppressed_duplicates",
-    "rejected", "in_doubt",
+    "expected", "delivered", "lost", "excused", "visible_duplicates", "promised_duplicates",
+    "suppressed_duplicates",
+    "rejected", "in_doubt", "single_copies",
 )  # fmt: skip
 _OF_PROMOTION = ("expected", "observed", "missing", "spurious", "early", "late")
 
@@ -30,7 +33,9 @@ class Counts:
     """`delivery` and `promotion` by name; `delays_ms` of promotions after their causes.
 
     `visible_duplicates` are copies beyond the first, in mailboxes and at recipients outside;
-    `rejected` and `in_doubt` are messages that no attempt got acknowledged.
+    `promised_duplicates` those of them that DD-4 names;
+    `rejected` and `in_doubt` are messages that no attempt got acknowledged; `single_copies`,
+    whose shadow vanished with a queue database (SM-17).
     """
 
     delivery: Counter[str] = field(default_factory=Counter)
@@ -49,6 +54,9 @@ class Counts:
             self.delivery["in_doubt"] += message.fate == IN_DOUBT
         for row in message.of_event("DUPLICATEDELIVER"):
             self.delivery["suppressed_duplicates"] += len(row.recipients or ())
+        self.delivery["single_copies"] += any(
+            row.outcome == SINGLE_COPY for each in message.with_dsns for row in each.tracking
+        )
         for promotion in promotions_of(message, run):
             self._count_promotion(promotion, run)
 
@@ -60,6 +68,7 @@ class Counts:
             counts["lost"] += each.outcome == LOST
             counts["excused"] += each.outcome == EXCUSED
             counts["visible_duplicates"] += max(len(each.copies) - 1, 0)
+            counts["promised_duplicates"] += shown_by_promise(each.copies, run)
 
     def _count_promotion(self, promotion: Promotion, run: Run) -> None:
         counts, promoted_ms = self.promotion, promotion.copy.promoted_ms
@@ -99,8 +108,7 @@ def _seconds(delays_ms: Mapping[int, int]) -> dict[str, float | None]:
 
 # of a run that could not be judged
 NO_DELIVERY = dict.fromkeys(
-    ("expected", "delivered", "lost", "excused", "visible_duplicates", "suppressed_duplicates",
-     "rejected", "in_doubt"), 0,
+    _OF_DELIVERY, 0
 )  # fmt: skip
 NO_SAFETY_NET = {
     **dict.fromkeys(

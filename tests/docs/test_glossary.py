@@ -20,7 +20,14 @@ from tests.docs.pages import CODE, FENCED, named, read, rows, sections
 
 PAGE = "docs/glossary.md"
 # counts that say what they are by the words beside them
-PLAIN = {"observed", "delay_seconds", "visible_duplicates", "suppressed_duplicates"}
+PLAIN = {
+    "observed",
+    "delay_seconds",
+    "visible_duplicates",
+    "promised_duplicates",
+    "single_copies",
+    "suppressed_duplicates",
+}
 SAID: Mapping[str, Collection[str]] = {
     "status of a claim": (HOLDS, VIOLATED, UNKNOWN, NOT_APPLICABLE),
     "status of a requirement": (verdict.PROVEN, verdict.NOT_ASKED, verdict.NOT_CHECKED),

@@ -132,6 +132,7 @@ def test_verdict_json_has_the_shape_of_the_contract(judged: dict[str, JudgedRun]
     assert [claim["name"] for claim in content["claims"]] == [c.name for c in ALL]
     assert content["delivery"] == {
         "expected": 3, "delivered": 3, "lost": 0, "excused": 0, "visible_duplicates": 0,
+        "promised_duplicates": 0, "single_copies": 0,
         "suppressed_duplicates": 1, "rejected": 0, "in_doubt": 0,
     }  # fmt: skip
     assert content["promotion"] == {

@@ -11,7 +11,13 @@ from lab.scenario.faults import FaultModel
 from lab.scenario.random_faults import WAYS
 from lab.scenario.scenario import ScenarioModel
 from lab.scenario.topology import TopologyModel
-from nodes.core.config.parameters import DUPLICATE_DETECTION_WINDOW, Value
+from nodes.core.config.parameters import BACKGROUND_CLEANUP, TRACK_DUPLICATES, Value
+
+# field of a topology's database, and of a plan's
+OF_DATABASES = {
+    TRACK_DUPLICATES.name: ("track_duplicates_ms", "duplicate_detection_window_ms"),
+    BACKGROUND_CLEANUP.name: ("background_cleanup_ms", "background_cleanup_ms"),
+}
 
 
 def settings_asked(scenario: ScenarioModel, topology: TopologyModel) -> dict[str, Any]:
@@ -61,10 +67,11 @@ def _path(key: Key, scenario: ScenarioModel, topology: TopologyModel) -> str:
     section, name = key
     if section == "TransportConfig":
         return f"$.settings.TransportConfig.{name}"
-    if key == (DUPLICATE_DETECTION_WINDOW.section, DUPLICATE_DETECTION_WINDOW.name):
-        own = [each.DuplicateDetectionWindow is not None for each in topology.databases.values()]
+    if section == TRACK_DUPLICATES.section:
+        given, planned = OF_DATABASES[name]
+        own = [getattr(each, given) is not None for each in topology.databases.values()]
         at = own.index(False) if False in own else 0
-        return f"$.topology.databases[{at}].duplicate_detection_window_ms"
+        return f"$.topology.databases[{at}].{planned}"
     servers = [each for each, server in topology.servers.items() if server.role == "mailbox"]
     settings: Any = scenario.settings
     common = [each for each in servers if each not in settings.servers]

@@ -15,7 +15,7 @@ from itertools import product
 from typing import TypeAlias
 
 from lab.campaigns.sweep.asked_coverage import value_parts
-from lab.plan.faults import Fault
+from lab.plan.faults import CorruptMailboxes, Fault
 from lab.plan.link_faults import Cut, Directed, LinkFault
 from lab.plan.links import WORKLOAD
 from lab.plan.parts import Message
@@ -124,7 +124,7 @@ def _not_managed(fault: Fault) -> set[str]:
 def _concerned(fault: Fault) -> set[str]:
     if isinstance(fault, LinkFault):
         return {end for link in fault.links for end in (link.source, link.target)} - {WORKLOAD}
-    return {fault.server}
+    return set() if isinstance(fault, CorruptMailboxes) else {fault.server}
 
 
 def _phases(

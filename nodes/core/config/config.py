@@ -24,11 +24,13 @@ from nodes.core.config.error import ConfigurationError, refusal
 from nodes.core.config.groups import GROUPS, DistributionGroup, group_of
 from nodes.core.config.network import Network, read_network
 from nodes.core.config.parameters import (
-    DUPLICATE_DETECTION_WINDOW,
+    BACKGROUND_CLEANUP,
     PARAMETERS,
     REPLAY_LAG_MAX_MS,
     SERVER_SECTIONS,
+    TRACK_DUPLICATES,
     WAYS,
+    Parameter,
     Value,
     parse_value,
 )
@@ -150,7 +152,8 @@ class ServerConfig:
 class NodeConfig:
     """Everything the core may know beforehand. `mailboxes` maps address to database, `databases`
     name to the server of the copy that is active at first, `copies` name to all of them,
-    `duplicate_windows_ms` name to its duplicate detection window, wherever it is active (DD-2).
+    `duplicate_windows_ms` name to its duplicate detection window, wherever it is active (DD-2),
+    `cleanup_intervals_ms` name to how often each copy removes what is older (DD-5).
     `groups` are the distribution groups as they stand when the node is set up.
     """
 
@@ -163,6 +166,7 @@ class NodeConfig:
     server: ServerConfig
     copies: Mapping[str, tuple[DatabaseCopy, ...]]
     duplicate_windows_ms: Mapping[str, int]
+    cleanup_intervals_ms: Mapping[str, int]
     network: Network
     groups: tuple[DistributionGroup, ...] = ()
 
@@ -192,9 +196,8 @@ def read_config(document: Json) -> NodeConfig:
         transport=_transport_config(values["TransportConfig"]),
         server=_server_config(values),
         copies={text(e, "Name"): _copies(e) for e in objects(document, "Databases")},
-        duplicate_windows_ms={
-            text(entry, "Name"): _window_ms(entry) for entry in objects(document, "Databases")
-        },
+        duplicate_windows_ms=_of_databases(document, TRACK_DUPLICATES),
+        cleanup_intervals_ms=_of_databases(document, BACKGROUND_CLEANUP),
         network=read_network(document),
         groups=tuple(map(group_of, objects_if_any(document, GROUPS))),
     )
@@ -317,10 +320,13 @@ def _copies(database: Json) -> tuple[DatabaseCopy, ...]:
     return tuple(sorted(copies, key=lambda copy: copy.preference))
 
 
-def _window_ms(database: Json) -> int:
-    parameter = DUPLICATE_DETECTION_WINDOW
-    given = database.get(parameter.name)
-    return int(parameter.default if given is None else parse_value(parameter, given))
+def _of_databases(document: Json, parameter: Parameter) -> dict[str, int]:
+    """By name."""
+    given = {text(e, "Name"): e.get(parameter.name) for e in objects(document, "Databases")}
+    return {
+        name: int(parameter.default if raw is None else parse_value(parameter, raw))
+        for name, raw in given.items()
+    }
 
 
 def _copy(entry: Json) -> DatabaseCopy:

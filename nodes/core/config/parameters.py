@@ -42,6 +42,7 @@ class Parameter:
     `choices` are the words a choice takes; for an int they are words that stand for `high`.
     `limit` and `beyond`: a value over `limit` counts as `beyond` (DD-2), it is no mistake.
     `presets`: values that have a name, such as what an older Exchange had by default.
+    `unit_ms`: what a bare number counts, as in the registry; None: a timespan needs its unit.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Parameter:
     limit: int | None = None
     beyond: int = 0
     presets: Mapping[str, int] = field(default_factory=dict)
+    unit_ms: int | None = None
 
 
 def find(section: str, name: str) -> Parameter:
@@ -88,6 +90,8 @@ def parse_value(parameter: Parameter, raw: object) -> Value:
         return _within(parameter, _parse_int(parameter, raw))
     if isinstance(raw, str) and raw in parameter.presets:
         return parameter.presets[raw]
+    if parameter.unit_ms is not None and isinstance(raw, int) and not isinstance(raw, bool):
+        return _within(parameter, raw * parameter.unit_ms)
     try:
         value = parse_size(raw) if parameter.kind == "size" else parse_timespan(raw)
     except ConfigurationError as mistake:
@@ -217,13 +221,16 @@ _TABLE = (
     _span("ReceiveConnector", "ConnectionInactivityTimeout", 5 * MINUTE_MS, SECOND_MS),
     _whole("ReceiveConnector", "MaxHopCount", 60, 500, 1),
     _span("SendConnector", "ConnectionInactivityTimeOut", 10 * MINUTE_MS, SECOND_MS),
-    replace(  # lowest value [U]
-        _span(
-            "MailboxDatabase", "DuplicateDetectionWindow", 7 * DAY_MS, SECOND_MS, 36_500 * DAY_MS
-        ),
+    # DD-5: registry values by their own names, hours and milliseconds there; lowest values [U]
+    replace(
+        _span("MailboxDatabase", "Track Duplicates", 7 * DAY_MS, SECOND_MS, 36_500 * DAY_MS),
         limit=49 * DAY_MS,
         beyond=DAY_MS,
         presets=MappingProxyType({"Exchange2010": HOUR_MS}),  # F§4.3
+        unit_ms=HOUR_MS,
+    ),
+    replace(
+        _span("MailboxDatabase", "Background Cleanup", HOUR_MS, SECOND_MS, 49 * DAY_MS), unit_ms=1
     ),
 )
 
@@ -236,7 +243,8 @@ def _by_section() -> Mapping[str, Mapping[str, Parameter]]:
 
 
 PARAMETERS: Mapping[str, Mapping[str, Parameter]] = _by_section()
-DUPLICATE_DETECTION_WINDOW = PARAMETERS["MailboxDatabase"]["DuplicateDetectionWindow"]
+TRACK_DUPLICATES = PARAMETERS["MailboxDatabase"]["Track Duplicates"]
+BACKGROUND_CLEANUP = PARAMETERS["MailboxDatabase"]["Background Cleanup"]
 SERVER_SECTIONS: tuple[str, ...] = tuple(
-    name for name in PARAMETERS if name not in (_CONFIG, DUPLICATE_DETECTION_WINDOW.section)
+    name for name in PARAMETERS if name not in (_CONFIG, TRACK_DUPLICATES.section)
 )

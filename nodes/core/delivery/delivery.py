@@ -13,7 +13,6 @@ last one always knows that it is the last.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -34,7 +33,7 @@ from nodes.core.delivery.discard_notifications import Discards
 from nodes.core.delivery.dsn import Report, delay_report, non_delivery_report
 from nodes.core.delivery.redirecting import Left, Redirecting
 from nodes.core.delivery.safety_net import SafetyNet
-from nodes.core.delivery.tracked import Tracked
+from nodes.core.delivery.tracked import HasShadow, Tracked, stored
 from nodes.core.engine.tracking_rows import (
     defer_row,
     log_mailbox_delivery,
@@ -46,9 +45,7 @@ from nodes.core.interface.queue_changes import (
     Change,
     DeleteMessage,
     InsertDiscard,
-    InsertMessage,
     MoveToPrimarySafetyNet,
-    NoteDelayNotified,
     SetShadowServer,
 )
 from nodes.core.interface.replies import QueueShown
@@ -132,12 +129,10 @@ class Delivery:
         if tracked is not None:
             tracked.holder = holder
 
-    def shadowed_by(self, server: str) -> list[tuple[PrimaryMessage, int]]:
-        """Messages whose shadow copy is with that server, and how many sessions had been begun when
-        each came.
-        """
+    def shadowed_by(self, server: str) -> list[Tracked]:
+        """Messages whose shadow copy is with that server."""
         messages = self._messages.values()
-        return [(t.message, t.begun) for t in messages if t.message.shadow_server == server]
+        return [tracked for tracked in messages if tracked.message.shadow_server == server]
 
     def has_unwritten_end(self, before_ms: int) -> bool:
         """Whether a fork ended before that time and the disk does not know it yet."""
@@ -152,10 +147,18 @@ class Delivery:
         done_ms = [f.done_ms for f in message.forks if f.state is ForkState.DONE and f.done_ms]
         first_ms, begun = min(done_ms, default=None), self._sessions.begun
         tracked = Tracked(
-            message, forks, since_ms, first_ms, begun, delay_notified=message.delay_notified
+            message,
+            forks,
+            since_ms,
+            first_ms,
+            begun,
+            came_ms=self._work.now_ms,
+            delay_notified=message.delay_notified,
         )
         self._messages[message.internal_id] = tracked
         self._report_length()
+        if message.shadow_server is not None:
+            self._work.report(HasShadow(message.shadow_server))
         self._expiry.watch(tracked)
         self._delay.watch(tracked)
 
@@ -303,7 +306,7 @@ class Delivery:
         if not (ends or reports or completes):
             return
         holder = [tracked.holder] if tracked.holder else []
-        changes: list[Change] = [*holder, *ends, *_stored(tracked.message, reports)]
+        changes: list[Change] = [*holder, *ends, *stored(tracked.message, reports)]
         notification = self._complete(tracked, changes) if completes else None
         tracked.committing, tracked.completing = True, completes
         tracked.ends_under_way = ends
@@ -390,10 +393,3 @@ class Delivery:
         if report is not None:
             tracked.send(report)
             self._advance(tracked)
-
-
-def _stored(message: PrimaryMessage, reports: tuple[Report, ...]) -> Iterator[Change]:
-    for each in reports:
-        yield InsertMessage(each.message, each.body)
-        if each.is_of_delay:
-            yield NoteDelayNotified(message.internal_id)

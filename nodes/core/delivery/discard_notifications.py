@@ -10,6 +10,7 @@ after ShadowMessageAutoDiscardInterval (SM-11). All are on disk before anybody i
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass
 from itertools import islice
 
 from nodes.core.config.config import NodeConfig
@@ -27,6 +28,13 @@ from nodes.core.model.identity import Identity
 from nodes.core.model.message import DiscardNotification
 
 SWEEP_INTERVAL_MS = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class DiscardsAsked:
+    """A shadow server has asked, whatever there was to say."""
+
+    shadow_server: str
 
 
 class Discards:
@@ -64,6 +72,7 @@ class Discards:
     def answer(self, asked: DiscardAsked) -> None:
         """Reply with the next page for the asking server, and forget what it confirms."""
         server = asked.asking_server
+        self._work.report(DiscardsAsked(server))
         waiting = self._by_server.get(server, deque())
         changes: list[Change] = []
         if asked.known_database_id == self._identity.database_id:

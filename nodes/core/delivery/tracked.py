@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from nodes.core.delivery.dsn import Report
-from nodes.core.interface.queue_changes import FinishFork, SetShadowServer, SplitFork
+from nodes.core.interface.queue_changes import (
+    Change,
+    FinishFork,
+    InsertMessage,
+    NoteDelayNotified,
+    SetShadowServer,
+    SplitFork,
+)
 from nodes.core.model.fork_states import ENDS, ForkMove, after
 from nodes.core.model.message import Fork, ForkState, PrimaryMessage
 from nodes.core.model.next_hop import NextHop
+
+
+@dataclass(frozen=True, slots=True)
+class HasShadow:
+    """A message that came into the queues has its shadow there."""
+
+    shadow_server: str
 
 
 @dataclass(slots=True)
@@ -17,7 +32,8 @@ class Tracked:
 
     `since_ms`: when it came into its delivery queues, from which on it may grow old (SM-12);
     `first_done_ms`: when the first of its recipients was served. `begun`: how many sessions this
-    server had begun when it came. `holder`: of its shadow, where the disk does not know it yet.
+    server had begun when it came, at `came_ms`, or was loaded. `holder`: of its shadow, where the
+    disk does not know it yet.
     """
 
     message: PrimaryMessage
@@ -25,6 +41,7 @@ class Tracked:
     since_ms: int
     first_done_ms: int | None
     begun: int
+    came_ms: int
     ends: list[FinishFork | SplitFork] = field(default_factory=list)
     ends_under_way: tuple[FinishFork | SplitFork, ...] = ()
     reports: list[Report] = field(default_factory=list)
@@ -82,3 +99,10 @@ class Tracked:
         else:
             self.move(next_hop, move)
             self.ends.append(FinishFork(*key, state.value, now_ms, redirected_to))
+
+
+def stored(message: PrimaryMessage, reports: tuple[Report, ...]) -> Iterator[Change]:
+    for each in reports:
+        yield InsertMessage(each.message, each.body)
+        if each.is_of_delay:
+            yield NoteDelayNotified(message.internal_id)

@@ -105,6 +105,17 @@ class CountCopies:
 
 
 @dataclass(frozen=True, slots=True)
+class CleanUpDeliveredTo:
+    """Remove from DeliveredTo of this server's copy what was delivered before `before_ms`, at most
+    `most` rows, in order with the deliveries (DD-5). Answered by `DeliveredToCleanedUp`.
+    """
+
+    database: str
+    before_ms: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
 class DropBody:
     """Forget an `in:` body that was not committed."""
 
@@ -283,6 +294,7 @@ Effect: TypeAlias = (
     | ChangeCopy
     | MeasureDisk
     | CountCopies
+    | CleanUpDeliveredTo
     | DropBody
     | SendReply
     | CloseSession

@@ -33,13 +33,17 @@ class VanishedShadows:
         names and their copy has not is a later one than their copy's, however late it stands.
         """
         held = self._delivery.shadowed_by(server)
-        reported = self._reported.get(server, set()) & {m.internal_id for m, _ in held}
-        for message, begun in held:
+        reported = self.reported(server) & {each.message.internal_id for each in held}
+        for message, begun in ((each.message, each.begun) for each in held):
             is_gone = message.shadow_database_id not in ("", database_id) and begun < session
             if is_gone and message.internal_id not in reported:
                 reported.add(message.internal_id)
                 self._report(message)
         self._reported[server] = reported
+
+    def reported(self, server: str) -> set[int]:
+        """Internal ids of the messages whose shadow that server has lost."""
+        return self._reported.get(server, set())
 
     def _report(self, message: PrimaryMessage) -> None:
         server = message.shadow_server or ""

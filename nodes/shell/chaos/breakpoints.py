@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from nodes.core.interface.effects import (
     ChangeCopy,
+    CleanUpDeliveredTo,
     CloseSession,
     Commit,
     DeliverToMailboxes,
@@ -140,6 +141,6 @@ def _lane_of_effect(effect: Effect) -> str | None:
             return effect.session
         case Commit() | ExpireSafetyNet() | ReadSafetyNet():
             return QUEUE_DATABASE
-        case DeliverToMailboxes() | ChangeCopy():
+        case DeliverToMailboxes() | ChangeCopy() | CleanUpDeliveredTo():
             return f"mailbox database {effect.database}"
     return None

@@ -12,19 +12,26 @@ from typing import TypeAlias
 
 from nodes.core.interface.effects import (
     ChangeCopy,
+    CleanUpDeliveredTo,
     Commit,
     DeliverToMailboxes,
     ExpireSafetyNet,
     ReadSafetyNet,
 )
-from nodes.core.interface.inputs import Committed, CopyNotChanged, Input, MailboxDeliveryFailed
+from nodes.core.interface.inputs import (
+    Committed,
+    CopyNotChanged,
+    DeliveredToCleanedUp,
+    Input,
+    MailboxDeliveryFailed,
+)
 from nodes.core.interface.queue_changes import InsertMessage, InsertShadow
 from nodes.shell.storage.bodies import Bodies, BodyGone
 from nodes.store.mailbox.database import MailboxDatabase
 from nodes.store.queue.database import Halfway, QueueDatabase
 
 Write: TypeAlias = Commit | ExpireSafetyNet | ReadSafetyNet
-Store: TypeAlias = DeliverToMailboxes | ChangeCopy
+Store: TypeAlias = DeliverToMailboxes | ChangeCopy | CleanUpDeliveredTo
 Answers: TypeAlias = tuple[Input, ...]
 
 
@@ -64,13 +71,23 @@ def _stored_by(commit: Commit) -> Iterable[str]:
 
 
 def store(mailboxes: Callable[[str], MailboxDatabase], bodies: Bodies, effect: Store) -> Input:
-    """Deliver into a mailbox database, or change a copy of one; `mailboxes` opens it by name."""
+    """Deliver into a mailbox database, change a copy of one, or clean up its DeliveredTo;
+    `mailboxes` opens it by name.
+    """
     try:
+        database = mailboxes(effect.database)
         if isinstance(effect, ChangeCopy):
-            return mailboxes(effect.database).change(effect, bodies.fetch)
-        content = bodies.fetch(effect.body)
-        return mailboxes(effect.database).deliver(effect, content)
+            return database.change(effect, bodies.fetch)
+        if isinstance(effect, CleanUpDeliveredTo):
+            return database.clean_up(effect)
+        return database.deliver(effect, bodies.fetch(effect.body))
     except (sqlite3.Error, OSError, BodyGone) as error:
-        if isinstance(effect, ChangeCopy):
-            return CopyNotChanged(effect.change, str(error))
-        return MailboxDeliveryFailed(effect.delivery, str(error))
+        return _not_stored(effect, str(error))
+
+
+def _not_stored(effect: Store, reason: str) -> Input:
+    if isinstance(effect, ChangeCopy):
+        return CopyNotChanged(effect.change, reason)
+    if isinstance(effect, CleanUpDeliveredTo):
+        return DeliveredToCleanedUp(effect.database, 0, 0, failure=reason)
+    return MailboxDeliveryFailed(effect.delivery, reason)

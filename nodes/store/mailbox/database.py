@@ -13,10 +13,11 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from nodes.core.interface.effects import ChangeCopy, DeliverToMailboxes
+from nodes.core.interface.effects import ChangeCopy, CleanUpDeliveredTo, DeliverToMailboxes
 from nodes.core.interface.inputs import (
     CopyChanged,
     CopyNotChanged,
+    DeliveredToCleanedUp,
     MailboxDeliveryFailed,
     MailboxesDelivered,
 )
@@ -121,6 +122,14 @@ class MailboxDatabase:
             return False
         row = (mailbox, *key_of(asked.header), asked.now_ms - asked.window_ms)
         return self._connection.execute(FIND_DELIVERED, row).fetchone() is not None
+
+    def clean_up(self, asked: CleanUpDeliveredTo) -> DeliveredToCleanedUp:
+        """Of this copy alone: what is gone by its age is gone in each, so no log says it. Raises
+        sqlite3.Error.
+        """
+        with transaction(self._connection):
+            removed, left = arrivals.forget(self._connection, asked.before_ms, asked.most)
+        return DeliveredToCleanedUp(asked.database, removed, left, more=removed == asked.most)
 
     def change(self, asked: ChangeCopy, fetch: FetchBody) -> CopyChanged | CopyNotChanged:
         """One durable change of this copy. Raises StateMismatch for our mistakes; what the world

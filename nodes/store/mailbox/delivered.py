@@ -24,6 +24,12 @@ ADD_MESSAGE = (
     "VALUES (?, ?, ?, ?, ?, ?)"
 )
 ADD_COPY = "INSERT INTO copies (mailbox_id, message_row, delivered_ms) VALUES (?, ?, ?)"
+FORGET = (
+    "DELETE FROM delivered_to WHERE (mailbox_id, message_id, submitted_ms) IN "
+    "(SELECT mailbox_id, message_id, submitted_ms FROM delivered_to "
+    "WHERE delivered_ms < ? ORDER BY delivered_ms LIMIT ?)"
+)
+COUNT = "SELECT count(*) FROM delivered_to"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +65,12 @@ def store(db: sqlite3.Connection, arrival: Arrival) -> None:
     db.executemany(ADD_COPY, [(box, stored, at_ms) for box in boxes])
     if header.message_id:
         db.executemany(NOTE_DELIVERED, [(box, *key_of(header), at_ms) for box in boxes])
+
+
+def forget(db: sqlite3.Connection, before_ms: int, most: int) -> tuple[int, int]:
+    """Remove at most so many entries from before that; how many went, and how many are left."""
+    removed = db.execute(FORGET, (before_ms, most)).rowcount
+    return removed, int(db.execute(COUNT).fetchone()[0])
 
 
 def to_record(arrival: Arrival) -> LogRecord:

@@ -1,7 +1,7 @@
 -- A mailbox database: what its users see, and the DeliveredTo table that hides duplicates (DD-1, DD-3).
 -- Times are lab time in Unix epoch milliseconds.
 -- A file of another version is refused: who changes a table counts the version up.
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 
 -- With several copies: where this one stands (TP-4).
 CREATE TABLE meta (
@@ -52,6 +52,9 @@ CREATE TABLE delivered_to (
     delivered_ms INTEGER NOT NULL,
     PRIMARY KEY (mailbox_id, message_id, submitted_ms)
 ) STRICT, WITHOUT ROWID;
+
+-- For the clean-up, which takes the oldest.
+CREATE INDEX delivered_to_by_age ON delivered_to (delivered_ms);
 
 -- Of an active copy those that a passive one may lack; of a passive one those not replayed yet.
 CREATE TABLE logs (

@@ -2,7 +2,7 @@
 
 The submit time is the sender's: a copy that shows another one than its sender gave has another key,
 which would hide no second copy. Copies with different submit times, or further apart than
-`DuplicateDetectionWindow`, are visible duplicates by promise; where it is not known when one was
+`Track Duplicates`, are visible duplicates by promise; where it is not known when one was
 made, and the run was longer than the window, nothing is said of them. External recipients may get
 two (SM-9): such copies must be explained by what happened to the message, else they are violations.
 """
@@ -43,6 +43,7 @@ class _Past(NamedTuple):
         named = {
             "DD-1": True,
             "DD-2": copies > 1,
+            "DD-4": copies > 1,
             "SM-9": self.promoted,
             "SR-7": self.accepted > 1,
             "SN-15": self.resubmitted,
@@ -131,7 +132,7 @@ def _outside(message: Message, past: _Past) -> Iterator[Case]:
 
 CLAIM = Claim(
     "no_visible_duplicate",
-    ("DD-1", "DD-2", "SM-9", "SR-7", "SN-15", "DD-3"),
+    ("DD-1", "DD-2", "DD-4", "SM-9", "SR-7", "SN-15", "DD-3"),
     needs=frozenset({MAILBOXES}),
     of_message=_cases,
 )

@@ -1,14 +1,17 @@
 """duplicates_logged: a tracking log says DELIVER of what was stored in a mailbox, and
 DUPLICATEDELIVER of what was turfed since it was there already (DD-1).
 
-Asks each recipient in a mailbox database with one copy of whom its
+Asks of each duplicate, too, whether anything was stored within `Track Duplicates` before it: an
+entry counts as gone when that is over, whatever the clean-up has done, and the user sees the
+message once more (DD-4). Asks each recipient in a mailbox database with one copy of whom its
 server logged either: there are as many DELIVER rows as copies in the mailbox, and one at least
 where a duplicate is said to have been turfed. Of a database with several copies, which may have
 lost some, the log alone is asked: under one epoch no copy stores a message twice within
-DuplicateDetectionWindow, nor turfs one before any copy of the database stored it.
+Track Duplicates, nor turfs one before any copy of the database stored it.
 
 Not asked: more copies than rows, or a duplicate of nothing, where a hole of the log or a full disk
-may have swallowed the row since the message was sent; mailboxes that were not collected.
+may have swallowed the row since the message was sent; mailboxes that were not collected; how old
+an entry was while a clock was wrong.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from spark_eval.cases.case import Case, asked, fits
+from spark_eval.cases.words import stamp
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail.arrivals import database_of
 from spark_eval.expected.node.disk import is_lost
@@ -53,10 +57,30 @@ def _case(message: Message, place: Place, rows: list[TrackingRow], run: Run) -> 
         wrong = _wrong_by_mailbox(message, place, rows, run)
     else:
         return
+    wrong = wrong or _turfed_too_late(database, rows, run)
     status, detail = fits(wrong)
+    requirements = ("DD-1", "DD-4") if len(rows) > 1 else ("DD-1",)
     yield from asked(
-        status, f"{message.message_id} in {recipient}", ("DD-1",), detail, rows[-1].at_ms, *rows[:3]
-    )
+        status, f"{message.message_id} in {recipient}", requirements, detail, rows[-1].at_ms,
+        *rows[:3],
+    )  # fmt: skip
+
+
+def _turfed_too_late(database: str, rows: list[TrackingRow], run: Run) -> str:
+    """Where nothing was stored within the window before a duplicate, by any copy."""
+    known = run.databases[database]
+    servers = [run.servers[name] for name in known.copies if name in run.servers]
+    if known.window_ms is None or any(each.name in run.wrong_clocks for each in servers):
+        return ""
+    near_ms = max((each.slack_ms + each.askew_ms for each in servers), default=0)
+    for row in (row for row in rows if row.event == TURFED):
+        stored = [each.at_ms for each in rows if each.event == STORED and each.at_ms <= row.at_ms]
+        since_ms = row.at_ms - known.window_ms - near_ms
+        is_whole = not _any_lost(known.copies, since_ms, row.at_ms, run)
+        if stored and max(stored) < since_ms and is_whole:
+            ago = stamp(row.at_ms - max(stored))
+            return f"{row.server} logged {TURFED}, {ago} after it was stored"
+    return ""
 
 
 def _wrong_by_mailbox(message: Message, place: Place, rows: list[TrackingRow], run: Run) -> str:
@@ -97,5 +121,8 @@ def _any_lost(names: tuple[str, ...], start_ms: int, end_ms: int, run: Run) -> b
 
 
 CLAIM = Claim(
-    "duplicates_logged", ("DD-1",), needs=frozenset({EXACT_TRACKING, MAILBOXES}), of_message=_cases
+    "duplicates_logged",
+    ("DD-1", "DD-4"),
+    needs=frozenset({EXACT_TRACKING, MAILBOXES}),
+    of_message=_cases,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 
+from spark_eval.expected.shadow.in_queues import queue
 from spark_eval.expected.shadow.promotions import came_ms, contact_before, is_asked
 from spark_eval.expected.shadow.shadow_copies import Copy, copies_of, exchange_ms
 from spark_eval.histories.mail_of_pairs import HeldOfPair, MailOfPairs
@@ -23,6 +24,7 @@ def mail_of_pairs(messages: Iterable[Message], run: Run) -> MailOfPairs:
             found.first[name] = min(found.first.get(name, time_ms), time_ms)
         held = found.held.setdefault(name, HeldOfPair())
         _hold(held, copy, run)
+        queue(held, copy, run)
         held.spans += _spans(copy, run)
         held.left += run.expired.get((copy.server.name, copy.network_message_id or ""), ())
     return found

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 class Database:
     """`copies`: its servers, the one that is active at the start first, and the activation
     preference of each; `window_ms` of its duplicate
-    detection (DD-2).
+    detection (DD-2), `cleanup_ms` between clean-ups (DD-5).
     """
 
     name: str
     copies: tuple[str, ...]
     preferences: tuple[int | None, ...]
     window_ms: int | None
+    cleanup_ms: int | None = None
 
     def preference(self, server: str) -> int | None:
         """The activation preference of the copy there; the lower, the better."""

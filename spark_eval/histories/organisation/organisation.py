@@ -81,7 +81,9 @@ def _databases(record: Record, servers: Mapping[str, Server]) -> dict[str, Datab
             # plans of before, and those made by hand, give servers the window
             window_ms = servers[copies[0]].config.window_ms
         if each.name is not None:
-            found[each.name] = Database(each.name, copies, preferences, window_ms)
+            found[each.name] = Database(
+                each.name, copies, preferences, window_ms, each.background_cleanup_ms
+            )
     return found
 
 

@@ -86,5 +86,5 @@ class Organisation:
             copies = self._chance.sample(members, self._chance.one(1, 2, 2, 3, 4))
         self.databases[name] = copies
         self.mailboxes[name] = self._chance.one(1, 3, 12, 40)
-        window = {"DuplicateDetectionWindow": self._chance.one(*WINDOWS)}
+        window = {"Track Duplicates": self._chance.one(*WINDOWS)}
         self._windows[name] = window if self._chance.happens(0.15) else {}

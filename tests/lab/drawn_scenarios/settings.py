@@ -40,7 +40,10 @@ RECEIVE_CONNECTOR: Sequence[Section] = (
     {"ConnectionTimeout": "10m", "ConnectionInactivityTimeout": "1m"},
 )
 SEND_CONNECTOR: Choices = {"ConnectionInactivityTimeOut": ("20s", "1m", "3m", "10m")}
-MAILBOX_DATABASE: Choices = {"DuplicateDetectionWindow": ("10s", "5m", "1h", "7d", "30d")}
+MAILBOX_DATABASE: Choices = {
+    "Track Duplicates": ("10s", "5m", "1h", "7d", "30d"),
+    "Background Cleanup": ("20s", "5m", "1h"),
+}
 
 
 def draw_settings(chance: Chance, organisation: Organisation) -> Section:

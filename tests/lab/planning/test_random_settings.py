@@ -66,7 +66,7 @@ def drawn(random: str, seed: int) -> dict[str, Value]:
 def test_what_is_drawn_stands_in_the_plan_as_an_ordinary_setting() -> None:
     random = """TransportConfig: {ShadowResubmitTimeSpan: [10m, 1h]}
     TransportService: {IntraOrgConnectorSmtpMaxMessagesPerConnection: 2..5}
-    MailboxDatabase: {DuplicateDetectionWindow: [1h, 2d]}"""
+    MailboxDatabase: {Track Duplicates: [1h, 2d]}"""
     plan, values = plan_of(text_with(random)), drawn(random, 7)
     assert plan.settings.TransportConfig["ShadowHeartbeatFrequency"] == MINUTE_MS
     name = "ShadowResubmitTimeSpan"
@@ -75,7 +75,7 @@ def test_what_is_drawn_stands_in_the_plan_as_an_ordinary_setting() -> None:
         name = "IntraOrgConnectorSmtpMaxMessagesPerConnection"
         assert plan.settings.servers[server]["TransportService"][name] == values[name]
     windows = {each.duplicate_detection_window_ms for each in plan.topology.databases}
-    assert windows == {values["DuplicateDetectionWindow"]}
+    assert windows == {values["Track Duplicates"]}
     node_config(plan, "par-mbx1")
 
 

@@ -221,7 +221,7 @@ def test_rejecting_with_one_server_in_the_boundary_is_a_warning(tmp_path: Path) 
         (
             "{SafetyNetHoldTime: 3h}",
             "settings.TransportConfig.SafetyNetHoldTime, 03:00:00, warning: is longer than "
-            "DuplicateDetectionWindow 02:00:00 of DB1, so what comes back after it shows twice",
+            "Track Duplicates 02:00:00 of DB1, so what comes back after it shows twice",
         ),
         (
             "{ShadowHeartbeatFrequency: 1m}",
@@ -234,7 +234,7 @@ def test_holding_beyond_the_window_of_a_database_is_a_warning(
     tmp_path: Path, settings: str, said: str
 ) -> None:
     text = changed(SCENARIO, "{ShadowHeartbeatFrequency: 1m}", settings)
-    window = "settings:\n  MailboxDatabase: {DuplicateDetectionWindow: 2h}"
+    window = "settings:\n  MailboxDatabase: {Track Duplicates: 2h}"
     found = checked(tmp_path, changed(text, "settings:", window))
     assert found.mistakes == ()
     assert len(found.warnings) == (1 if said else 0)
@@ -284,14 +284,14 @@ def test_what_is_drawn_counts_at_its_least(tmp_path: Path) -> None:
 
 def test_a_lag_beyond_the_window_of_its_database_is_a_warning(tmp_path: Path) -> None:
     text, topology = _lagged("{SafetyNetHoldTime: 3d}")
-    window = "settings:\n  MailboxDatabase: {DuplicateDetectionWindow: 1d}"
+    window = "settings:\n  MailboxDatabase: {Track Duplicates: 1d}"
     found = check([write(tmp_path, changed(text, "settings:", window), topology)])
     assert found.mistakes == ()
     said_of_it = [str(w) for w in found.warnings if "ReplayLagTime" in str(w)]
     assert len(said_of_it) == 1
     assert (
-        "settings.MailboxDatabase.DuplicateDetectionWindow, 1.00:00:00, warning: "
-        "DuplicateDetectionWindow 1.00:00:00 of DB1 is shorter than ReplayLagTime 3.00:00:00 of "
+        "settings.MailboxDatabase.Track Duplicates, 1.00:00:00, warning: "
+        "Track Duplicates 1.00:00:00 of DB1 is shorter than ReplayLagTime 3.00:00:00 of "
         "its copy on lyo-mbx1, so what comes back may show twice"
     ) in said_of_it[0]
 

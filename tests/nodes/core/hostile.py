@@ -93,6 +93,8 @@ class Hostile:
                 return [on.MailboxDeliveryFailed(delivery, "disk error")]
             case fx.ChangeCopy(number, database, copies.OpenCopy(state)):
                 return [on.CopyChanged(number, _standing(database, state))]
+            case fx.CleanUpDeliveredTo(database):
+                return [on.DeliveredToCleanedUp(database, 0, 0, failure="disk error")]
             case fx.ChangeCopy(number):
                 return [on.CopyNotChanged(number, "disk error")]
             case fx.OpenSession(session):

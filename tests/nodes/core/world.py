@@ -664,6 +664,10 @@ class World:
             case fx.ChangeCopy():
                 database = host.database(effect.database)
                 self.give(host, database.change(effect, host.contents.__getitem__))
+            case fx.CleanUpDeliveredTo(database):
+                copies = host.config.copies[database]
+                cleaned = host.database(database).clean_up if len(copies) > 1 else _nothing_old
+                self.give(host, cleaned(effect))
             case fx.OpenSession(session, peer, _, service):
                 host.services[session] = service
                 self._open(host, session, peer)
@@ -892,3 +896,7 @@ def _resubmit_answer(session: str, reply: Any) -> on.Input:
     if reply.code != 250 or answer is None:
         return on.ResubmitRefused(session, reply.code, reply.lines[0])
     return answer
+
+
+def _nothing_old(asked: fx.CleanUpDeliveredTo) -> on.DeliveredToCleanedUp:
+    return on.DeliveredToCleanedUp(asked.database, 0, 0)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from nodes.core.interface.effects import DeliverToMailboxes
-from nodes.core.interface.inputs import MailboxesDelivered
+from nodes.core.interface.effects import CleanUpDeliveredTo, DeliverToMailboxes
+from nodes.core.interface.inputs import DeliveredToCleanedUp, MailboxesDelivered
 from nodes.core.model.message import Header
 from nodes.store.dump import mailbox_rows
 from nodes.store.mailbox.database import MailboxDatabase, mailbox_file
@@ -95,6 +95,18 @@ def test_an_entry_counts_as_gone_when_the_window_is_over(
     assert deliver(mailbox, asked(ONE, at_ms=NOW_MS + later_ms), b"body").delivered == shown
 
 
+def test_a_cleanup_takes_what_the_window_covers_no_more_a_page_at_a_time(
+    mailbox: MailboxDatabase,
+) -> None:
+    for number in range(5):
+        deliver(mailbox, asked(ONE, message_id=f"<m{number}@x>", at_ms=NOW_MS + number), b"body")
+    clean = CleanUpDeliveredTo("DB1", NOW_MS + 3, 2)
+    assert mailbox.clean_up(clean) == DeliveredToCleanedUp("DB1", 2, 3, more=True)
+    assert mailbox.clean_up(clean) == DeliveredToCleanedUp("DB1", 1, 2)
+    again = deliver(mailbox, asked(ONE, message_id="<m3@x>", at_ms=NOW_MS + 4), b"body")
+    assert again.duplicates == (ONE,)
+
+
 def test_a_mailbox_is_the_same_in_capitals(mailbox: MailboxDatabase) -> None:
     deliver(mailbox, asked(ONE), b"body")
     assert deliver(mailbox, asked(ONE.upper()), b"body").duplicates == (ONE.upper(),)
@@ -117,5 +129,5 @@ def test_a_file_of_another_schema_is_refused(tmp_path: Path) -> None:
     MailboxDatabase.open(tmp_path, "DB1", "par-mbx2").close()
     with closing(sqlite3.connect(mailbox_file(tmp_path, "DB1"))) as file:
         file.execute("PRAGMA user_version = 1")
-    with pytest.raises(sqlite3.DatabaseError, match="schema version 1: not 2, today's"):
+    with pytest.raises(sqlite3.DatabaseError, match="schema version 1: not 3, today's"):
         MailboxDatabase.open(tmp_path, "DB1", "par-mbx2")

@@ -232,6 +232,7 @@ def _verdict() -> dict[str, Any]:
         "clocks_off": [], "safety_net": {}, "exposure": NO_EXPOSURE,
         "delivery": dict.fromkeys(
             ("expected", "delivered", "lost", "excused", "visible_duplicates",
+             "promised_duplicates", "single_copies",
              "suppressed_duplicates", "rejected", "in_doubt"), 0,
         ),
         "promotion": dict.fromkeys(

@@ -29,8 +29,22 @@ def test_deliveries_are_counted_by_what_became_of_them() -> None:
     run.submit(9 * MINUTE, [user(1)])
     assert _counts(run, "delivery") == {
         "expected": 6, "delivered": 5, "lost": 1, "excused": 0, "visible_duplicates": 1,
-        "suppressed_duplicates": 2, "rejected": 1, "in_doubt": 1,
+        "promised_duplicates": 0, "suppressed_duplicates": 2, "rejected": 1, "in_doubt": 1,
+        "single_copies": 0,
     }  # fmt: skip
+
+
+def test_duplicates_that_no_window_hides_are_counted_apart() -> None:
+    run = empty()
+    run.plan["topology"]["databases"][0]["duplicate_detection_window_ms"] = 5 * MINUTE
+    message = run.deliver(MINUTE, [user(1)])
+    for at_ms in (3 * MINUTE, 9 * MINUTE):
+        run.show(message, at_ms)
+    run.mailboxes["DB1"][-1]["submitted_ms"] += 1000
+    other = run.deliver(20 * MINUTE, [user(2)])
+    run.show(other, 26 * MINUTE)
+    counts = _counts(run, "delivery")
+    assert (counts["visible_duplicates"], counts["promised_duplicates"]) == (3, 2)
 
 
 def test_what_both_custodians_lost_is_excused() -> None:

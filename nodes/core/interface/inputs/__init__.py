@@ -21,6 +21,7 @@ from nodes.core.interface.inputs.disk import (
     CopyNotChanged,
     DatabaseOpened,
     DatabaseSetAside,
+    DeliveredToCleanedUp,
     DiskMeasured,
     ExpiredCopy,
     MailboxDeliveryFailed,
@@ -90,6 +91,7 @@ __all__ = [
     "DatabaseOpened",
     "DatabaseSetAside",
     "DeadlineReached",
+    "DeliveredToCleanedUp",
     "DeliveryRequested",
     "DirectoryRead",
     "DiscardAnswered",
@@ -162,6 +164,7 @@ Input: TypeAlias = (
     | CopiesCounted
     | CopyChanged
     | CopyNotChanged
+    | DeliveredToCleanedUp
     | SessionAccepted
     | PeerAuthenticated
     | ShadowRequested

@@ -141,6 +141,19 @@ class SafetyNetExpired:
 
 
 @dataclass(frozen=True, slots=True)
+class DeliveredToCleanedUp:
+    """Answer to `CleanUpDeliveredTo`, durable: how many rows went, and how many are left; `more` of
+    them may go. `failure`: why none went, else empty.
+    """
+
+    database: str
+    removed: int
+    left: int
+    more: bool = False
+    failure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class SafetyNetRead:
     """Answer to `ReadSafetyNet`: copies in order; `more` may follow behind the last of them."""
 

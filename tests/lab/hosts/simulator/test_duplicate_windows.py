@@ -16,7 +16,7 @@ from lab.scenario.scenario import ScenarioModel
 from lab.scenario.topology import TopologyModel
 from lab.validation.yaml_document import parse_document
 from nodes.core.config.error import ConfigurationError
-from nodes.core.config.parameters import DUPLICATE_DETECTION_WINDOW, parse_value
+from nodes.core.config.parameters import TRACK_DUPLICATES, parse_value
 from tests.lab.scenario.sample_scenario import SCENARIO, TOPOLOGY
 
 HOUR_MS, DAY_MS = 3_600_000, 86_400_000
@@ -29,7 +29,7 @@ def plan(settings: str = "{}", **own: str) -> Plan:
     topology = parse_document("t", TOPOLOGY.encode()).data
     topology["databases"]["DB2"] = {"copies": ["lyo-mbx1"]}
     for database, window in own.items():
-        topology["databases"][database]["DuplicateDetectionWindow"] = window
+        topology["databases"][database]["Track Duplicates"] = window
     return resolve(
         ScenarioModel.model_validate(scenario), TopologyModel.model_validate(topology), 7
     )
@@ -39,7 +39,7 @@ def windows(of: Plan) -> dict[str, int]:
     return {each.name: each.duplicate_detection_window_ms for each in of.topology.databases}
 
 
-FOR_ALL = "{MailboxDatabase: {DuplicateDetectionWindow: 2h}}"
+FOR_ALL = "{MailboxDatabase: {Track Duplicates: 2h}}"
 
 
 def test_a_database_has_seven_days_or_what_is_set_for_all_or_its_own() -> None:
@@ -52,17 +52,17 @@ def test_a_database_has_seven_days_or_what_is_set_for_all_or_its_own() -> None:
 
 def test_what_exchange_2010_had_is_a_preset() -> None:
     assert windows(plan(DB1="Exchange2010"))["DB1"] == HOUR_MS
-    for_all = plan("{MailboxDatabase: {DuplicateDetectionWindow: Exchange2010}}")
+    for_all = plan("{MailboxDatabase: {Track Duplicates: Exchange2010}}")
     assert set(windows(for_all).values()) == {HOUR_MS}
     with pytest.raises(ConfigurationError) as refusal:
-        parse_value(DUPLICATE_DETECTION_WINDOW, "Exchange2011")
+        parse_value(TRACK_DUPLICATES, "Exchange2011")
     assert refusal.value.hint.endswith("; or Exchange2010")
 
 
 @pytest.mark.parametrize(("window", "is_one"), [("Exchange2010", True), ("2010", False)])
 def test_an_editor_is_offered_the_preset(window: str, is_one: bool) -> None:
     topology = parse_document("t", TOPOLOGY.encode()).data
-    topology["databases"]["DB1"]["DuplicateDetectionWindow"] = window
+    topology["databases"]["DB1"]["Track Duplicates"] = window
     assert Draft7Validator(schema("topology")).is_valid(topology) == is_one
 
 
@@ -80,6 +80,6 @@ def test_every_server_knows_the_window_of_every_database() -> None:
 
 
 def test_a_window_of_a_server_is_refused_with_where_it_belongs() -> None:
-    of_server = "{servers: {par-mbx1: {MailboxDatabase: {DuplicateDetectionWindow: 1h}}}}"
+    of_server = "{servers: {par-mbx1: {MailboxDatabase: {Track Duplicates: 1h}}}}"
     with pytest.raises(ValidationError, match="belongs to a mailbox database, not to a server"):
         plan(of_server)

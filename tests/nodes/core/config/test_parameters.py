@@ -141,7 +141,17 @@ def test_unlimited_stands_for_the_highest_number() -> None:
 
 @pytest.mark.parametrize(("raw", "window_ms"), [("49d", 49 * DAY_MS), ("50d", DAY_MS)])
 def test_a_duplicate_detection_window_over_49_days_becomes_a_day(raw: str, window_ms: int) -> None:
-    assert parse_value(find("MailboxDatabase", "DuplicateDetectionWindow"), raw) == window_ms
+    assert parse_value(find("MailboxDatabase", "Track Duplicates"), raw) == window_ms
+
+
+def test_a_bare_number_counts_in_the_unit_of_the_registry() -> None:
+    assert parse_value(find("MailboxDatabase", "Track Duplicates"), 2) == 2 * 3_600_000
+    assert parse_value(find("MailboxDatabase", "Track Duplicates"), 50 * 24) == DAY_MS
+    assert parse_value(find("MailboxDatabase", "Background Cleanup"), 90_000) == 90_000
+    with pytest.raises(ConfigurationError):
+        parse_value(find("MailboxDatabase", "Background Cleanup"), True)
+    with pytest.raises(ConfigurationError):
+        parse_value(find("TransportConfig", "ShadowHeartbeatFrequency"), 60)
 
 
 def test_a_parameter_nearly_named_gets_the_nearest_name() -> None:

@@ -12,7 +12,7 @@ COPIES = ("par2", "lyo1")
 
 def databases(*servers: str, lag: str = "", window: str = "") -> list[dict[str, Any]]:
     """DB1 on `servers`, active on the first; `lag`: ReplayLagTime of the last, `window`: its
-    DuplicateDetectionWindow.
+    Track Duplicates.
     """
     copies: list[dict[str, Any]] = [
         {"Server": server, "ActivationPreference": number}
@@ -20,7 +20,7 @@ def databases(*servers: str, lag: str = "", window: str = "") -> list[dict[str, 
     ]
     if lag:
         copies[-1]["ReplayLagTime"] = lag
-    own = {"DuplicateDetectionWindow": window} if window else {}
+    own = {"Track Duplicates": window} if window else {}
     return [
         {"Name": "DB1", "Server": servers[0], "Copies": copies, **own},
         {"Name": "DB2", "Server": "lyo2"},

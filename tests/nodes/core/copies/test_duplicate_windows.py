@@ -24,8 +24,8 @@ def windows_of(world: World) -> list[tuple[str, str, int]]:
 
 def test_each_database_has_its_own_on_whichever_server_the_message_came_in() -> None:
     databases = [
-        {"Name": "DB1", "Server": "par2", "DuplicateDetectionWindow": "01:00:00"},
-        {"Name": "DB2", "Server": "lyo2", "DuplicateDetectionWindow": "02:00:00"},
+        {"Name": "DB1", "Server": "par2", "Track Duplicates": "01:00:00"},
+        {"Name": "DB2", "Server": "lyo2", "Track Duplicates": "02:00:00"},
     ]
     world = World(Databases=databases)
     found = windows_of(world)

@@ -105,7 +105,7 @@ def test_a_session_says_nothing_of_messages_that_came_after_it_was_begun() -> No
     """It was opened late, after the message was shadowed over one that had stood before."""
     world, old_id, _ = loses_its_database_between_two_messages()
     tracked = par1(world)._delivery.shadowed_by("lyo1")
-    (begun,) = [begun for message, begun in tracked if message.header.message_id == "<new@x>"]
+    (begun,) = [each.begun for each in tracked if each.message.header.message_id == "<new@x>"]
     par1(world)._vanished.named("lyo1", old_id, begun)
     assert "<new@x>" not in reported_at_last(world)
 

@@ -82,7 +82,12 @@ def test_a_node_accepts_the_configuration_that_is_rendered_for_it() -> None:
     assert config.transport.shadow_resubmit_time_span_ms == 3 * 3_600_000
     assert document["TransportConfig"]["ShadowResubmitTimeSpan"] == "03:00:00"
     assert document["Databases"] == [
-        {"Name": "DB1", "Server": "par-mbx2", "DuplicateDetectionWindow": "7.00:00:00"}
+        {
+            "Name": "DB1",
+            "Server": "par-mbx2",
+            "Track Duplicates": "7.00:00:00",
+            "Background Cleanup": "01:00:00",
+        }
     ]
     assert document["Listen"] == {"smtp": "0.0.0.0:2525"}
 
