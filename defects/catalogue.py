@@ -35,6 +35,7 @@ from defects.delivery import (
     retrying,
     routing,
     showing,
+    submitting,
 )
 from defects.discards import asking, dropping, leaving_out, letting_go, notifying
 from defects.logs import lifecycle, messages, overstating, steps, tracking, twice
@@ -64,6 +65,7 @@ ALL: tuple[Defect, ...] = (
     *showing.DEFECTS,
     *retrying.DEFECTS,
     *routing.DEFECTS,
+    *submitting.DEFECTS,
     *reporting.DEFECTS,
     *safety_nets.DEFECTS,
     *dumpster.DEFECTS,

@@ -39,12 +39,15 @@ class Settings:
     software: Software = NODES
 
 
-MailKind = Literal["inbound", "outbound", "relay"]
+INTERNAL = "internal"
+MailKind = Literal["inbound", "outbound", "relay", "internal"]
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of the workload; its Date is the origin plus `at_ms`."""
+    """One message of the workload; its Date is the origin plus `at_ms`. Internal mail goes into the
+    Outbox of its sender's mailbox, and `via` has the servers with copies of its database.
+    """
 
     message_id: str
     at_ms: int

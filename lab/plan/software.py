@@ -14,6 +14,7 @@ from nodes.core.failover.failover import MARGIN_MS, REQUEST_MS
 from nodes.core.failover.management_calls import ANSWER_MS
 from nodes.core.failover.safety_net_requests import ASK_AGAIN_MS, SILENCE_MS
 from nodes.core.interface.replies import MESSAGE_ID_SHOWN
+from nodes.core.submission.submission import SUBMIT_AGAIN_MS
 from nodes.shell.smtp.mail_in_memory import OUTSIDE_BYTES
 
 
@@ -33,6 +34,7 @@ class Software:
     resubmit_margin_ms: int = MARGIN_MS
     requested_mount_ms: int = REQUEST_MS
     log_retry_ms: int = RETRY_MS
+    submission_retry_ms: int = SUBMIT_AGAIN_MS
     mail_in_memory_bytes: int = OUTSIDE_BYTES
     message_id_shown: int = MESSAGE_ID_SHOWN
 

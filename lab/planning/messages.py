@@ -5,13 +5,20 @@ slot. Every draw has a seed of its own name, so that no draw depends on another.
 """
 
 from bisect import insort
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from lab.plan.links import WORKLOAD
 from lab.plan.parts import Message
 from lab.plan.topology import PlanTopology
 from lab.planning.seeds import seed_for
-from lab.scenario.scenario import MailModel, RecipientsModel, SendersModel, messages_of
+from lab.scenario.scenario import (
+    OF_MAILBOXES,
+    MailModel,
+    RecipientsModel,
+    SendersModel,
+    messages_of,
+)
 from lab.scenario.topology import group_address
 
 OUTSIDE_DOMAIN = "outside.example"
@@ -52,8 +59,10 @@ def candidates(to: RecipientsModel | SendersModel | None, topology: PlanTopology
 
 
 def receivers(stream: MailModel, topology: PlanTopology) -> list[str]:
-    """Who may receive a message of the stream; what is not inbound goes outside unless it says."""
-    if stream.mail != "inbound" and stream.to is None:
+    """Who may receive a message of the stream; outbound and relayed mail goes outside unless it
+    says.
+    """
+    if stream.mail in ("outbound", "relay") and stream.to is None:
         return [user for domain in external_domains(topology) for user in outside_users(domain)]
     return candidates(stream.to, topology)
 
@@ -77,6 +86,7 @@ class _Stream:
     senders: list[str]
     receivers: list[str]
     servers: list[str]
+    holders: Mapping[str, list[str]]
     count: int
     seed: int
 
@@ -92,6 +102,7 @@ def _stream(index: int, mail: MailModel, topology: PlanTopology, seed: int) -> l
         senders=_senders(mail, topology),
         receivers=receivers(mail, topology),
         servers=mail.via or _mailbox_servers(topology),
+        holders=holders_of(topology) if mail.mail == "internal" else {},
         count=messages_of(mail.rate, mail.for_ms),
         seed=seed,
     )
@@ -99,21 +110,34 @@ def _stream(index: int, mail: MailModel, topology: PlanTopology, seed: int) -> l
 
 
 def _message(stream: _Stream, number: int) -> Message:
-    mail, servers = stream.mail, stream.servers
+    mail = stream.mail
     first_ms, next_ms = (mail.for_ms * slot // stream.count for slot in (number, number + 1))
     span = mail.recipients.high - mail.recipients.low + 1
     how_many = mail.recipients.low + stream.draw(number, "recipients", span)
-    turn = number % len(servers)
+    sender = stream.senders[stream.draw(number, "sender", len(stream.senders))]
     return Message(
         message_id="",
         at_ms=mail.at + first_ms + stream.draw(number, "at", max(1, next_ms - first_ms)),
         mail=mail.mail,
-        sender=stream.senders[stream.draw(number, "sender", len(stream.senders))],
+        sender=sender,
         recipients=_chosen(stream, number, how_many),
-        via=tuple(servers[turn:] + servers[:turn]),
+        via=tuple(stream.holders.get(sender) or _in_turn(stream.servers, number)),
         size_bytes=mail.size,
         retry_ms=mail.retry,
     )
+
+
+def _in_turn(servers: list[str], number: int) -> list[str]:
+    turn = number % len(servers)
+    return servers[turn:] + servers[:turn]
+
+
+def holders_of(topology: PlanTopology) -> dict[str, list[str]]:
+    """The servers with copies of each mailbox's database, in order of activation preference."""
+    servers = {
+        database.name: [copy.server for copy in database.copies] for database in topology.databases
+    }
+    return {mailbox.address: servers[mailbox.database] for mailbox in topology.mailboxes}
 
 
 def _chosen(stream: _Stream, number: int, how_many: int) -> tuple[str, ...]:
@@ -146,7 +170,7 @@ def _taken_few(receivers: list[str], draws: list[int]) -> tuple[str, ...]:
 
 
 def _senders(stream: MailModel, topology: PlanTopology) -> list[str]:
-    if stream.mail == "outbound":
+    if stream.mail in OF_MAILBOXES:
         folders = {each.address for each in topology.mailboxes if each.public_folder}
         return [each for each in candidates(stream.source, topology) if each not in folders]
     domain = next(iter(external_domains(topology)), OUTSIDE_DOMAIN)

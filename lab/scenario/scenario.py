@@ -32,6 +32,8 @@ from lab.scenario.strict import Strict
 from nodes.core.config.error import ConfigurationError
 from nodes.core.config.units import MINUTE_MS
 
+OF_MAILBOXES = ("outbound", "internal")
+"""The mail that mailboxes send."""
 LOST_MAX = 999_999
 
 
@@ -64,17 +66,19 @@ class MailModel(Strict):
 
     mail: MailKind = Field(
         description="inbound: from outside to mailboxes; outbound: from mailboxes to outside; "
-        "relay: from outside to outside, or to both"
+        "relay: from outside to outside, or to both; internal: from the Outbox of a mailbox to "
+        "mailboxes, or to both"
     )
     at: Instant = Field(description="when the first message may be sent")
     for_ms: Duration = Field(alias="for", description="how long messages are sent")
     rate: RateText = Field(description="how many per second, minute or hour")
     via: Names = Field(
         default_factory=list,
-        description="the servers a sender tries in turn; by default every mailbox server",
+        description="the servers a sender tries in turn; by default every mailbox server, of "
+        "internal mail those with copies of its sender's database",
     )
     source: SendersModel | None = Field(
-        default=None, alias="from", description="who sends outbound mail"
+        default=None, alias="from", description="who sends outbound or internal mail"
     )
     to: RecipientsModel | None = Field(default=None, description="who receives")
     recipients: RangeText = Field(
@@ -89,9 +93,14 @@ class MailModel(Strict):
             raise ConfigurationError(
                 "sends no message: rate x for is less than one", "send more often or for longer"
             )
-        if self.mail != "outbound" and self.source is not None:
+        if self.mail not in OF_MAILBOXES and self.source is not None:
             raise ConfigurationError(
                 f"{self.mail} mail comes from outside and takes no from", "remove from:"
+            )
+        if self.mail == "internal" and self.via:
+            raise ConfigurationError(
+                "internal mail is submitted where its sender's mailbox is, and takes no via",
+                "remove via:, or choose the senders by from:",
             )
         if self.recipients.low == 0:
             raise ConfigurationError("a message needs a recipient", "begin recipients with 1")

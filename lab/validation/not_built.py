@@ -48,7 +48,6 @@ KEYS: Mapping[Trail, set[str]] = {
     ("operations", "*"): {
         "move_mailbox",
     },
-    ("workload", "*", "from"): {"group"},
     ("settings", "TransportConfig"): _TRANSPORT_CONFIG,
     ("settings", "TransportService"): _TRANSPORT_SERVICE,
     ("settings", "random", "TransportConfig"): _TRANSPORT_CONFIG,
@@ -60,7 +59,6 @@ KEYS: Mapping[Trail, set[str]] = {
 }
 
 VALUES: Mapping[Trail, set[str]] = {
-    ("workload", "*", "mail"): {"internal"},
     ("servers", "*", "role"): {"hub2010", "edge2010", "mailbox2010"},
 }
 

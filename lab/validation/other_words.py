@@ -16,6 +16,9 @@ _NO_REPLY = (
     "reached with cut, stop or kill"
 )
 _NO_IMAGE = "every server runs the lab's own node, whose image the lab builds; leave it out"
+_NO_OUTBOX = (
+    "a distribution group has no Outbox, so nobody sends from it; name databases or mailboxes"
+)
 _OF_2010: Mapping[str, str] = {
     "ShadowHeartbeatTimeoutInterval": "ShadowHeartbeatFrequency replaces it",
     "ShadowHeartbeatRetryCount": "ShadowResubmitTimeSpan replaces it, a time instead of a count",
@@ -26,6 +29,7 @@ _SETTINGS_OF_2010 = {word: f"of Exchange 2010; {now}" for word, now in _OF_2010.
 KEYS: Mapping[Trail, Mapping[str, str]] = {
     (): {"image": _NO_IMAGE},
     ("servers", "*"): {"image": _NO_IMAGE},
+    ("workload", "*", "from"): {"group": _NO_OUTBOX},
     ("faults", "*"): dict.fromkeys(
         ("answer", "answers", "reply", "replies", "respond", "reject", "greylist"), _NO_REPLY
     ),

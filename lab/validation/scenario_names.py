@@ -13,7 +13,13 @@ from lab.planning.messages import OUTSIDE_USERS
 from lab.planning.random_settings import contradicted, entries_of
 from lab.scenario.faults import OF_MAILBOX_SERVERS, FaultModel
 from lab.scenario.requirements import REQUIREMENTS, families
-from lab.scenario.scenario import MailModel, RecipientsModel, ScenarioModel, SendersModel
+from lab.scenario.scenario import (
+    OF_MAILBOXES,
+    MailModel,
+    RecipientsModel,
+    ScenarioModel,
+    SendersModel,
+)
 from lab.scenario.settings import organisation, written_for
 from lab.scenario.strangers import StrangersModel
 from lab.scenario.topology import FOLDERS, USER
@@ -33,6 +39,8 @@ from nodes.core.config.error import suggestion
 
 ScenarioRead = Read[ScenarioModel]
 _OF_DATABASES = ("power_loss", *OF_MAILBOX_SERVERS)
+TO_MAILBOXES = ("inbound", "internal")
+"""The mail that goes to mailboxes unless it says something else."""
 EVERY_ONE = "shadowlab list requirements says what each promises"
 
 
@@ -186,13 +194,13 @@ def _direction(
         yield read.mistake((*here, "to", "domain"), "", rule, hint)
         return
     goes_outside = stream.to is None or bool(stream.to.domain)
-    if stream.mail != "inbound" and not (goes_outside and names.domains):
+    if stream.mail in ("outbound", "relay") and not (goes_outside and names.domains):
         hint = f"known domains are {', '.join(names.domains)}" if names.domains else ""
         hint = hint or "add a server with role: external to the topology"
         rule = f"{stream.mail} mail needs an external domain"
         yield read.mistake((*here, "to"), "", rule, hint)
         return
-    if stream.mail == "outbound" and not _senders(stream, names):
+    if stream.mail in OF_MAILBOXES and not _senders(stream, names):
         hint = "name a database that has mailboxes, or leave it out and have mailboxes"
         yield read.mistake((*here, "from"), "", "is nobody's mailbox", hint)
         return
@@ -207,14 +215,14 @@ def _available(stream: MailModel, names: TopologyNames) -> int:
     """How many recipients a stream may choose from."""
     if stream.to is None:
         in_domains = OUTSIDE_USERS * len(names.domains)
-        return len(names.recipients) if stream.mail == "inbound" else in_domains
+        return len(names.recipients) if stream.mail in TO_MAILBOXES else in_domains
     inside = _mailboxes_of(stream.to, names)
     groups = len(set(stream.to.group))
     return len(inside) + groups + OUTSIDE_USERS * len(set(stream.to.domain))
 
 
 def _senders(stream: MailModel, names: TopologyNames) -> set[str]:
-    """Who may send outbound mail."""
+    """Who may send mail of mailboxes."""
     return set(names.mailboxes) if stream.source is None else _mailboxes_of(stream.source, names)
 
 

@@ -6,19 +6,22 @@ this runs in the container. Anything else in the plan is none of the sender's bu
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from lab.clock import parse_origin
-from lab.plan.parts import Stranger
+from lab.plan.parts import INTERNAL, Stranger
 from lab.program.json_record import decode
 from lab.workload.smtp_attempt import Target
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedMessage:
-    """One message: `at_ms` lab time since the start, `via` the servers in order of preference."""
+    """One message: `at_ms` lab time since the start, `via` the servers in order of preference.
+    `outbox`: the mailbox database into whose Outbox it goes, None of other than internal mail.
+    """
 
     message_id: str
     at_ms: float
@@ -28,6 +31,7 @@ class PlannedMessage:
     via: tuple[str, ...]
     size_bytes: int
     retry_ms: float
+    outbox: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,8 @@ class WorkPlan:
 def read_work_plan(path: Path) -> WorkPlan:
     """The messages and strangers of a `plan.json`; KeyError or ValueError when it is none."""
     plan = json.loads(path.read_text(encoding="utf-8"))
-    messages = [_message(row) for row in plan["messages"]]
+    databases = {box["address"]: box["database"] for box in plan["topology"]["mailboxes"]}
+    messages = [_message(row, databases) for row in plan["messages"]]
     return WorkPlan(
         parse_origin(plan["clock"]["origin"]),
         float(plan["clock"]["speed"]),
@@ -63,16 +68,18 @@ def read_targets(path: Path) -> dict[str, Target]:
     return targets
 
 
-def _message(row: dict[str, object]) -> PlannedMessage:
+def _message(row: dict[str, object], databases: Mapping[str, str]) -> PlannedMessage:
+    mail, sender = str(row["mail"]), str(row["sender"])
     return PlannedMessage(
         str(row["message_id"]),
         _number(row["at_ms"]),
-        str(row["mail"]),
-        str(row["sender"]),
+        mail,
+        sender,
         _names(row["recipients"]),
         _names(row["via"]),
         int(_number(row["size_bytes"])),
         _number(row["retry_ms"]),
+        databases[sender] if mail == INTERNAL else None,
     )
 
 

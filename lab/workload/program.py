@@ -88,7 +88,7 @@ class Workload:
         content = content_of(
             message.message_id, message.sender, message.recipients, date, message.size_bytes
         )
-        mail = Mail(message.sender, message.recipients, content)
+        mail = Mail(message.sender, message.recipients, content, message.outbox)
         self._ledger.message(_ledger_message(message, mail, self._clock))
         attempt = 0
         while not self._over():

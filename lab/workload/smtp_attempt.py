@@ -1,4 +1,5 @@
-"""One message over one SMTP session, as a server outside the organisation would send it.
+"""One message over one SMTP session, as a server outside the organisation would send it; or as a
+client inside does that puts it into an Outbox (XOUTBOX).
 
 EHLO, STARTTLS if it is offered (without a client certificate, the peer verified by the run's
 authority), MAIL, RCPT, DATA. The text has 8-bit octets, so 8BITMIME must be offered (RFC 6152). An
@@ -21,6 +22,8 @@ from pathlib import Path
 import aiosmtplib
 
 from lab.workload.ledger import Outcome
+from nodes.core.model.outbox import IntoOutbox
+from nodes.shell.verbs import submission
 
 LEADING_DOT = re.compile(rb"(?m)^\.")
 QUIT_SECONDS = 1.0
@@ -46,11 +49,14 @@ class Patience:
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """Envelope and content; lines of `content` end in CRLF."""
+    """Envelope and content; lines of `content` end in CRLF. `outbox`: into the Outbox of which
+    mailbox database it goes.
+    """
 
     sender: str
     recipients: Sequence[str]
     content: bytes
+    outbox: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +124,21 @@ class Attempt:
         self._stage = "MAIL"
         if not self._smtp.supports_extension("8bitmime"):
             raise aiosmtplib.SMTPNotSupported("the server offers no 8BITMIME")
+        if self._mail.outbox is not None:
+            await self._ask_for_outbox(self._mail.outbox)
         size = [f"SIZE={len(self._mail.content)}"] if self._smtp.supports_extension("size") else []
         await self._smtp.mail(self._mail.sender, options=[*size, "BODY=8BITMIME"])
         for recipient in self._mail.recipients:
             self._stage = f"RCPT {recipient}"
             await self._smtp.rcpt(recipient)
+
+    async def _ask_for_outbox(self, database: str) -> None:
+        self._stage = submission.VERB
+        words = submission.format_prologue(IntoOutbox(database))
+        ready = await self._smtp.execute_command(*(word.encode("ascii") for word in words))
+        if ready.code != 250:
+            raise aiosmtplib.SMTPResponseException(ready.code, ready.message)
+        self._stage = "MAIL"
 
     async def _content(self) -> Result:
         self._stage = "DATA"

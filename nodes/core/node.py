@@ -42,6 +42,7 @@ from nodes.core.shadow.primary_side import Redundancy
 from nodes.core.shadow.redundancy import ShadowPromoted, ShadowRedundancy
 from nodes.core.shadow.shadow_servers import ShadowServers
 from nodes.core.shadow.vanished_shadows import VanishedShadows
+from nodes.core.submission.submission import Submission
 
 Handlers: TypeAlias = Mapping[type, Callable[[Any], None]]
 
@@ -81,6 +82,15 @@ class Node:
             config, work, self._sessions, self._identity, self._safety_net, categorizer
         )
         self._inbound = InboundSessions(config, work)
+        self._submission = Submission(
+            config,
+            work,
+            self._inbound,
+            self._identity,
+            self._active_copies,
+            self._copies.logged,
+            lambda item, body, answered: self._receiving.submitted(item, body, answered),
+        )
         self._receiving = Receiving(
             config,
             work,
@@ -94,6 +104,7 @@ class Node:
             self._copies.receiving,
             categorizer,
             self._pressure,
+            self._submission,
         )
         self._resubmission = Resubmission(
             config,
@@ -143,7 +154,7 @@ class Node:
             QueuesChanged: (self._pressure.queued,),
             HasShadow: (self._shadow_servers.holds,),
             DiscardsAsked: (self._shadow_servers.asked,),
-            CopyMoved: (self._delivery.moved,),
+            CopyMoved: (self._delivery.moved, self._submission.moved),
             CopyHereChanged: (self._copies.changed,),
             ShadowPromoted: (self._redundancy.promoted,),
             ShadowExpired: (self._shadow.expired,),
@@ -183,6 +194,7 @@ class Node:
             inputs.PeerAuthenticated: inbound.authenticated,
             inputs.ShadowRequested: receiving.shadow_requested,
             inputs.DeliveryRequested: receiving.delivery_requested,
+            inputs.OutboxRequested: self._submission.requested,
             inputs.RecipientOffered: receiving.recipient_offered,
             inputs.TransactionReset: lambda h: inbound.reset(h.session),
             inputs.MessageOffered: receiving.message_offered,
@@ -241,6 +253,7 @@ class Node:
         self._redundancy.opened(happened.messages)
         self._resubmission.opened(happened)
         self._pressure.opened()
+        self._submission.opened()
 
     def _of_a_server(self, act: Callable[[Any, InboundSession], None]) -> Callable[[Any], None]:
         """For servers of the organisation alone (TL-6)."""

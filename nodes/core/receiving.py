@@ -10,7 +10,8 @@ comes across it is mail from outside, from whomever (SR-1, SR-10).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 from nodes.core.back_pressure import BackPressure
 from nodes.core.categorizer.categorizer import Categorizer
@@ -21,7 +22,13 @@ from nodes.core.delivery.delivery import Delivery
 from nodes.core.delivery.discard_notifications import Discards
 from nodes.core.engine.tracking_rows import log_mailbox_delivery, primary_row
 from nodes.core.engine.work import LocalDelivery, Work
-from nodes.core.interface.effects import DeliverTo, DropBody, ShadowRequest, ShipLog, ShipSeed
+from nodes.core.interface.effects import (
+    DeliverTo,
+    DropBody,
+    ShadowRequest,
+    ShipLog,
+    ShipSeed,
+)
 from nodes.core.interface.inputs import (
     DeliveryRequested,
     DiscardAsked,
@@ -51,8 +58,16 @@ from nodes.core.interface.replies import (
     r250_queued_for_redundancy,
 )
 from nodes.core.model.identity import Identity
-from nodes.core.model.message import BodyHandle, Header, PrimaryMessage, ShadowKey, ShadowMessage
+from nodes.core.model.message import (
+    BodyHandle,
+    Header,
+    PrimaryMessage,
+    ShadowKey,
+    ShadowMessage,
+    identified,
+)
 from nodes.core.model.octets import count_of
+from nodes.core.model.outbox import IntoOutbox, OutboxItem
 from nodes.core.routing.boundary import is_inside
 from nodes.core.sessions.inbound import InboundSessions
 from nodes.core.sessions.inbound_session import InboundSession
@@ -60,8 +75,33 @@ from nodes.core.sessions.inbound_states import InboundMove
 from nodes.core.shadow.primary_side import Redundancy, shadowed
 from nodes.core.shadow.redundancy import ShadowRedundancy
 from nodes.core.shadow.shadow_attempts import Made, NotMade, Outcome
+from nodes.core.submission.submission import Answered, Submission
 
+LOOPBACK = "127.0.0.1"
 MESSAGE_ID_LIMIT = 998  # a line, RFC 5322 section 2.1.1
+
+
+class Sender(Protocol):
+    """Whoever hands a message over: an inbound session, or the Submission service of this
+    server.
+    """
+
+    @property
+    def closes_ms(self) -> int: ...
+
+    @property
+    def client_address(self) -> str: ...
+
+    def answer_message(self, reply: Reply) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Submitter:
+    """The Submission service of this server: a session of its own for each item."""
+
+    closes_ms: int
+    answer_message: Callable[[Reply], None]
+    client_address: str = LOOPBACK
 
 
 class Receiving:
@@ -81,6 +121,7 @@ class Receiving:
         logs: LogReceiving,
         categorizer: Categorizer,
         pressure: BackPressure,
+        submission: Submission,
     ) -> None:
         self._config = config
         self._work = work
@@ -94,6 +135,7 @@ class Receiving:
         self._logs = logs
         self._categorizer = categorizer
         self._pressure = pressure
+        self._submission = submission
 
     def shadow_requested(self, asked: ShadowRequested) -> None:
         session = self._sessions.named(asked.session)
@@ -182,12 +224,27 @@ class Receiving:
             self._refuse(session, offered, R432_NOT_ACTIVE_HERE)
         elif isinstance(announced, DeliverTo):
             self._take_delivery(session, announced, offered)
+        elif isinstance(announced, IntoOutbox):
+            self._submission.take(session, announced, offered)
         elif self._delivery.redirecting.is_under_way:
             self._refuse(session, offered, R451_REDIRECTING)
         elif self._pressure.refuses_mail(session.peer):
             self._refuse(session, offered, R452_BACK_PRESSURE)
         else:
-            self._take_primary(session, offered)
+            self._take_primary(session, self._primary_message(offered), offered.body)
+
+    def submitted(self, item: OutboxItem, body: BodyHandle, answered: Answered) -> None:
+        """From the Submission service of this server, which is a sender like any other (SR-8)."""
+        offered = MessageOffered("", item.envelope, item.header, item.size_bytes, body, item.hops)
+        message = self._primary_message(offered)
+        closes_ms = self._work.now_ms + self._config.server.receive_connection_timeout_ms
+        sender = Submitter(closes_ms, lambda reply: answered(reply, message))
+        if self._delivery.redirecting.is_under_way:
+            sender.answer_message(R451_REDIRECTING)
+        elif self._pressure.refuses_mail(self._config.me.name):
+            sender.answer_message(R452_BACK_PRESSURE)
+        else:
+            self._take_primary(sender, message, body)
 
     def _refuse(self, session: InboundSession, offered: MessageOffered, reply: Reply) -> None:
         self._work.emit(DropBody(offered.body))
@@ -257,24 +314,22 @@ class Receiving:
             self._refuser(session, offered.body),
         )
 
-    def _take_primary(self, session: InboundSession, offered: MessageOffered) -> None:
-        message = self._primary_message(offered)
+    def _take_primary(self, sender: Sender, message: PrimaryMessage, body: BodyHandle) -> None:
         if not self._config.transport.shadow_redundancy_enabled:
-            self._keep(session, message, offered.body)
+            self._keep(sender, message, body)
             return
 
         def outcome(result: Outcome) -> None:
             if isinstance(result, Made):
                 self._redundancy.log_made(message, result)
-                kept = shadowed(message, result)
-                self._keep(session, kept, offered.body)
+                self._keep(sender, shadowed(message, result), body)
             else:
-                self._not_redundant(session, message, offered.body, result)
+                self._not_redundant(sender, message, body, result)
 
-        self._redundancy.make(message, offered.body, session.closes_ms, None, outcome)
+        self._redundancy.make(message, body, sender.closes_ms, None, outcome)
 
     def _not_redundant(
-        self, session: InboundSession, message: PrimaryMessage, body: BodyHandle, result: NotMade
+        self, sender: Sender, message: PrimaryMessage, body: BodyHandle, result: NotMade
     ) -> None:
         """SR-5, whether the sender is still there or not (SR-6): one that was lost sends again, and
         duplicate detection hides the second copy (DD-1).
@@ -283,11 +338,11 @@ class Receiving:
         self._redundancy.log_not_made(message, result, "rejected" if rejected else "accepted")
         if rejected:
             self._work.emit(DropBody(body))
-            session.answer_message(R451_NOT_REDUNDANT)
+            sender.answer_message(R451_NOT_REDUNDANT)
         else:
-            self._keep(session, message, body)
+            self._keep(sender, message, body)
 
-    def _keep(self, session: InboundSession, message: PrimaryMessage, body: BodyHandle) -> None:
+    def _keep(self, sender: Sender, message: PrimaryMessage, body: BodyHandle) -> None:
         """Categorise, make durable, then acknowledge. A lost session changes nothing from here on
         (SR-7). The message grows old from now on, however long the attempts to make a shadow took.
         """
@@ -295,13 +350,13 @@ class Receiving:
         kept = replace(message, forks=categorised.forks, received_ms=self._work.now_ms)
 
         def committed() -> None:
-            address = session.client_address
+            address = sender.client_address
             self._work.emit(primary_row("RECEIVE", "SMTP", kept, client_address=address))
             self._categorizer.log(kept, categorised)
-            session.answer_message(self._accepting(kept))
+            sender.answer_message(self._accepting(kept))
             self._delivery.add(kept)
 
-        self._work.commit((InsertMessage(kept, body),), committed, self._refuser(session, body))
+        self._work.commit((InsertMessage(kept, body),), committed, self._refuser(sender, body))
 
     def _primary_message(
         self, offered: MessageOffered, network_message_id: str = ""
@@ -320,20 +375,16 @@ class Receiving:
         )
 
     def _identified(self, header: Header, network_message_id: str) -> Header:
-        """What came without a Message-Id has one all the same, and the same on every server."""
-        if header.message_id:
-            return header
-        made_up = f"<{network_message_id}@{self._config.accepted_domain}>"
-        return replace(header, message_id=made_up)
+        return identified(header, network_message_id, self._config.accepted_domain)
 
     def _accepting(self, message: PrimaryMessage) -> Reply:
         return r250_queued_for_delivery(
             message.header.message_id, message.internal_id, self._config.me.fqdn
         )
 
-    def _refuser(self, session: InboundSession, body: BodyHandle) -> Callable[[str], None]:
+    def _refuser(self, sender: Sender, body: BodyHandle) -> Callable[[str], None]:
         def refuse(_reason: str) -> None:
             self._work.emit(DropBody(body))
-            session.answer_message(R451_NOT_COMMITTED)
+            sender.answer_message(R451_NOT_COMMITTED)
 
         return refuse

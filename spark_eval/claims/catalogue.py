@@ -41,6 +41,7 @@ from spark_eval.claims.node import (
     settings_shown,
     steps_logged,
     strangers_learn_nothing,
+    submitted_from_outbox,
 )
 from spark_eval.claims.routing import redirected_as_asked, routed_as_computed
 from spark_eval.claims.safety_net import (
@@ -125,6 +126,7 @@ ALL: tuple[Claim, ...] = (
     back_pressure_kept.CLAIM,
     duplicates_logged.CLAIM,
     delivered_to_cleaned.CLAIM,
+    submitted_from_outbox.CLAIM,
     intake_for_cause.CLAIM,
     statuses_fit.CLAIM,
     logged_once.CLAIM,

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from spark_eval.histories.primary import Key, Primary, primaries_of
+from spark_eval.histories.primary import Key, Primary, order_of, primaries_of
 from spark_eval.histories.sending import ACKNOWLEDGED, Attempt, attempts_of, fate_of
 from spark_eval.histories.shadow import Shadow, ShadowKey, shadows_of
 from spark_eval.read.mail import Mail
@@ -24,7 +24,7 @@ from spark_eval.read.rows import (
     VisibleRow,
 )
 
-RELAYED = "relay"
+RELAYED, INTERNAL = "relay", "internal"
 
 
 @dataclass(eq=False)
@@ -68,6 +68,16 @@ class Message:
     def is_relayed(self) -> bool:
         """Whether it came from outside for somebody outside (SR-16)."""
         return self.sent is not None and self.sent.mail == RELAYED
+
+    @property
+    def is_internal(self) -> bool:
+        """Whether its client put it into an Outbox: Transport's 250 is its server's (SR-8)."""
+        return self.sent is not None and self.sent.mail == INTERNAL
+
+    @cached_property
+    def submissions(self) -> list[TrackingRow]:
+        """The rows by which a Submission service had Transport's 250, in order."""
+        return sorted(self.of_event("SUBMIT"), key=order_of)
 
     @cached_property
     def primaries(self) -> dict[Key, Primary]:

@@ -147,7 +147,10 @@ class Simulation:
         ledger = Ledger(append, self._clock.lab_ms, self.world.mono_ns)
         links = self._links_from(WORKLOAD)
         plan = self.plan
-        return Workload(self.world, self._clock, plan.messages, links, ledger, plan.duration_ms)
+        databases = {box.address: box.database for box in plan.topology.mailboxes}
+        return Workload(
+            self.world, self._clock, plan.messages, links, ledger, plan.duration_ms, databases
+        )
 
     def _make_strangers(self) -> Strangers | None:
         plan, world = self.plan, self.world

@@ -20,18 +20,21 @@ from lab.hosts.simulator.smtp.steps import (
     Greeting,
     Hello,
 )
-from lab.plan.parts import Message
+from lab.plan.parts import INTERNAL, Message
 from lab.workload.content import content_of
 from lab.workload.ledger import Ledger, LedgerMessage, Outcome
 from lab.workload.program import FINAL_LAB_MS, STEP_LAB_MS
 from nodes.core.interface.replies import Reply
 from nodes.core.model.message import Envelope
+from nodes.core.model.outbox import IntoOutbox
 from nodes.shell.smtp.headers import hops_of
 from nodes.store.message_digest import digest_of
 
 
 class Workload:
-    """Sends `messages` over the links from the workload, by the name of their target."""
+    """Sends `messages` over the links from the workload, by the name of their target. `databases`:
+    of each mailbox, since internal mail goes into the Outbox of its sender's.
+    """
 
     def __init__(
         self,
@@ -41,8 +44,10 @@ class Workload:
         links: Mapping[str, Link],
         ledger: Ledger,
         end_ms: int,
+        databases: Mapping[str, str],
     ) -> None:
         self.world, self.links, self.ledger = world, links, ledger
+        self._databases = databases
         self._clock, self._end_us = clock, end_ms * MS
         self.acknowledged = 0
         self._attempts: dict[Attempt, None] = {}
@@ -82,7 +87,10 @@ class Workload:
                 digest_of(content),
             )
         )
-        self.try_next(Mail(self, message, content))
+        outbox = None
+        if message.mail == INTERNAL:
+            outbox = IntoOutbox(self._databases[message.sender])
+        self.try_next(Mail(self, message, content, outbox))
 
     def try_next(self, mail: "Mail") -> None:
         """The next server of `via`, or after the last of them a wait."""
@@ -110,10 +118,13 @@ class Workload:
 class Mail:
     """A message that is not acknowledged yet, and how often it was tried."""
 
-    __slots__ = ("attempts", "content", "message", "workload")
+    __slots__ = ("attempts", "content", "message", "outbox", "workload")
 
-    def __init__(self, workload: Workload, message: Message, content: bytes) -> None:
+    def __init__(
+        self, workload: Workload, message: Message, content: bytes, outbox: IntoOutbox | None
+    ) -> None:
         self.workload, self.message, self.content = workload, message, content
+        self.outbox = outbox
         self.attempts = 0
 
     def next_server(self) -> str:
@@ -150,7 +161,7 @@ class Attempt:
         if isinstance(said, Banner):
             self._say("EHLO", Hello(None))
         elif isinstance(said, Greeting):
-            self._say("RCPT", Announcement(False, None, envelope))
+            self._say("RCPT", Announcement(False, self.mail.outbox, envelope))
         elif isinstance(said, Announced):
             self._announced(said, envelope)
         elif isinstance(said, Final):

@@ -1,7 +1,8 @@
 """Changes of a copy of a mailbox database: one effect each (`ChangeCopy`), one transaction each.
 
 They are carried out in order with the deliveries into that database, so what was asked for before a
-dismount is in it and nothing after.
+dismount is in it and nothing after. Those of its Outbox are for an active copy, or one that has no
+other; elsewhere nothing happens.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import TypeAlias
 
 from nodes.core.model.database_copy import CopyState, ReplicationLog
 from nodes.core.model.message import BodyHandle
+from nodes.core.model.outbox import OutboxItem
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,28 @@ class CorruptMailboxes:
     at_ms: int
 
 
+@dataclass(frozen=True, slots=True)
+class InsertOutboxItem:
+    """A client submits this item (SR-8)."""
+
+    item: OutboxItem
+    body: BodyHandle
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveOutboxItem:
+    """Transport has acknowledged it. One that is not there any more is no mistake."""
+
+    item_id: str
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOutbox:
+    """Changes nothing. Answered with every item of the Outbox."""
+
+
 CopyChange: TypeAlias = (
     OpenCopy
     | MountCopy
@@ -98,4 +122,7 @@ CopyChange: TypeAlias = (
     | SeedCopy
     | DropLogs
     | CorruptMailboxes
+    | InsertOutboxItem
+    | RemoveOutboxItem
+    | ReadOutbox
 )

@@ -245,7 +245,8 @@ class LogTracking:
 
     The shell fills date-time, server addresses, message-info, directionality, log-id,
     schema-version and the `S:Mono` stamp. `server` is the other server's name where the event has
-    one, else the node's own.
+    one, else the node's own. A row about an item of an Outbox has no internal id (0) and no network
+    message id: these are Transport's.
     """
 
     event: str

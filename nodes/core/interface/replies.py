@@ -27,6 +27,7 @@ def _reply(code: int, text: str) -> Reply:
 R250_RECIPIENT_OK = _reply(250, "2.1.5 Recipient OK")
 R250_SHADOW_NEXT = _reply(250, "2.0.0 Shadow message may follow")
 R250_DELIVERY_NEXT = _reply(250, "2.0.0 Delivery may follow")
+R250_OUTBOX_NEXT = _reply(250, "2.0.0 Outbox item may follow")
 R421_CONNECTION_TIMEOUT = _reply(421, "4.4.1 Connection timed out")
 R421_INACTIVITY_TIMEOUT = _reply(421, "4.4.2 Timeout waiting for client input")
 R421_STOPPING = _reply(421, "4.3.2 Service not active")
@@ -40,6 +41,7 @@ R502_NOT_IMPLEMENTED = _reply(502, "5.3.3 Command not implemented")
 R502_SHADOW_DISABLED = R502_NOT_IMPLEMENTED
 R503_BAD_SEQUENCE = _reply(503, "5.5.1 Bad sequence of commands")
 R550_NOT_ALLOWED = _reply(550, "5.7.1 Not authorized")
+R550_NOT_THE_SENDERS = _reply(550, "5.7.60 Client does not have permissions to send as this sender")
 R550_NO_SUCH_RECIPIENT = _reply(550, "5.1.10 RESOLVER.ADR.RecipientNotFound; recipient not found")
 R552_MESSAGE_TOO_LARGE = _reply(552, "5.3.4 Message size exceeds fixed maximum message size")
 R552_HEADER_TOO_LARGE = _reply(552, "5.3.4 Header size exceeds fixed maximum size")
@@ -95,6 +97,12 @@ def r250_queued_for_delivery(message_id: str, internal_id: int, hostname: str) -
 def r250_queued_for_redundancy(message_id: str, internal_id: int, hostname: str) -> Reply:
     named = _named(message_id, internal_id, hostname)
     return _reply(250, f"2.6.0 {named} Queued mail for redundancy")
+
+
+def r250_in_outbox(message_id: str, item_id: str, hostname: str) -> Reply:
+    """To a client: its item is durable in the Outbox."""
+    named = f"{as_shown(message_id)} [ItemId={item_id}, Hostname={hostname}]"
+    return _reply(250, f"2.6.0 {named} Queued in Outbox")
 
 
 def _named(message_id: str, internal_id: int, hostname: str) -> str:

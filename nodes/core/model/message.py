@@ -2,13 +2,14 @@
 notifications.
 
 Plain values, metadata only. Bodies are handles (`BodyHandle`): `in:<n>` names bytes that the shell
-still holds in memory for a session, `db:<internal id>` a body in the queue database, `made:<text>`
-a body the core wrote itself (a DSN). Times are lab time in Unix epoch milliseconds.
+still holds in memory for a session, `db:<internal id>` a body in the queue database,
+`outbox:<database>:<item>` one in an Outbox, `made:<text>` a body the core wrote itself (a DSN).
+Times are lab time in Unix epoch milliseconds.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TypeAlias
 
@@ -55,6 +56,13 @@ class Header:
         """The client submit time, where it is known."""
         at_ms = self.submitted_ms
         return None if at_ms is None or at_ms <= UNREADABLE_DATE_MS else at_ms
+
+
+def identified(header: Header, unique: str, domain: str) -> Header:
+    """What came without a Message-Id has one all the same, made of what is unique to it."""
+    if header.message_id:
+        return header
+    return replace(header, message_id=f"<{unique}@{domain}>")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from nodes.core.interface.replies import (
     AnyReply,
     Reply,
 )
+from nodes.core.model.outbox import IntoOutbox
 from nodes.core.sessions.inbound_states import TRANSITIONS, InboundMove, InboundState
 
 
@@ -29,7 +30,7 @@ class InboundSession:
         self.client_address = client_address
         self.peer: str | None = None
         self.state = InboundState.READY
-        self.announced: Prologue | None = None
+        self.announced: Prologue | IntoOutbox | None = None
         self.is_lost = False
         self.closes_ms = work.now_ms + config.receive_connection_timeout_ms
         self._inactivity_ms = config.receive_inactivity_timeout_ms

@@ -31,6 +31,7 @@ from nodes.core.interface.inputs import (
     Input,
     LogAnnounced,
     MessageOffered,
+    OutboxRequested,
     SafetyNetRead,
     SeedAnnounced,
     SessionLost,
@@ -130,6 +131,7 @@ class Places:
                 | DiscardAsked()
                 | ShadowRequested()
                 | DeliveryRequested()
+                | OutboxRequested()
                 | LogAnnounced()
                 | SeedAnnounced()
             ):
@@ -173,9 +175,13 @@ class Places:
             case MessageOffered():
                 announced = self._announced.pop(effect.session, None)
                 return _of_acceptance(announced) if accepts else None
-            case ShadowRequested() | DeliveryRequested() | LogAnnounced() | SeedAnnounced() if (
-                accepts
-            ):
+            case (
+                ShadowRequested()
+                | DeliveryRequested()
+                | OutboxRequested()
+                | LogAnnounced()
+                | SeedAnnounced()
+            ) if accepts:
                 self._announced[effect.session] = asked
             case DiscardAsked() if accepts:
                 return At("after-xqdiscard-before-reply")

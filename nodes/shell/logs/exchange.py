@@ -89,7 +89,7 @@ def tracking_row(row: LogTracking, writer: Writer, stamp: Stamp) -> str:
             "",
             row.source,
             row.event,
-            str(row.internal_id),
+            str(row.internal_id or ""),
             _csv(row.header.message_id),
             row.network_message_id,
             _csv(";".join(map(_in_a_list, recipients))),

@@ -48,11 +48,12 @@ from nodes.shell.smtp.line_ends import BARE_LINE_ENDS, can_be_sent
 from nodes.shell.smtp.mail_going_out import MailGoingOut, at_hand
 from nodes.shell.smtp.outbound_connection import SAID_TOO_MUCH, Connection, one_line
 from nodes.shell.smtp.passing import watched
-from nodes.shell.storage.bodies import BodyGone, is_on_disk
+from nodes.shell.storage.bodies import is_on_disk
 from nodes.shell.verbs import database as database_verbs
 from nodes.shell.verbs import replication as replication_verbs
 from nodes.shell.verbs import safety_net as safety_net_verbs
 from nodes.shell.verbs import shadow as shadow_verbs
+from nodes.store.queue.changes import BodyGone
 
 GOODBYE_S = 1.0
 SMTP_SERVICE = "smtp"

@@ -49,6 +49,7 @@ from nodes.shell.verbs import redirection as redirection_verbs
 from nodes.shell.verbs import replication as replication_verbs
 from nodes.shell.verbs import safety_net as safety_net_verbs
 from nodes.shell.verbs import shadow as shadow_verbs
+from nodes.shell.verbs import submission as submission_verbs
 
 
 class ReceivingNode(Protocol):
@@ -211,6 +212,20 @@ class InboundConnection(SmtpSyntax):
 
     async def smtp_XDELIVER(self, arg: str | None) -> None:
         await self._announce(shadow_verbs.parse_delivery_request(self.name, arg or ""))
+
+    async def smtp_XOUTBOX(self, arg: str | None) -> None:
+        """Of a client: it shows no certificate."""
+        asked = submission_verbs.parse_request(self.name, arg or "")
+        assert self.envelope is not None
+        if asked is None:
+            reply = shadow_verbs.R501_BAD_ARGUMENTS
+        elif self.envelope.mail_from is not None:
+            reply = R503_BAD_SEQUENCE
+        else:
+            reply = await self._ask(asked)
+        await self.push(on_the_wire(reply))
+        if reply.code == 250:
+            self._is_announced = True
 
     async def smtp_XQDISCARD(self, arg: str | None) -> None:
         await self._organisation_only(shadow_verbs.parse_question(self.name, arg or ""))

@@ -1,5 +1,6 @@
 """Where the bytes behind a body handle are: in memory (`in:`), in the queue database (`db:`), in a
-mailbox database (`log:<name>:<number>`, `seed:<name>`), or in the handle itself (`made:`).
+mailbox database (`log:<name>:<number>`, `seed:<name>`, `outbox:<name>:<item>`), or in the handle
+itself (`made:`).
 
 In memory are the bodies of messages that are not durable yet. They are let go as soon as they are,
 so a node holds metadata and not mail.
@@ -12,18 +13,17 @@ from threading import Lock
 from typing import Protocol, TypeAlias
 
 from nodes.core.model.message import BodyHandle
+from nodes.core.model.outbox import OUTBOX
+from nodes.store.queue.changes import BodyGone
 
 ReadStored: TypeAlias = Callable[[int], bytes | None]
 ReadCopy: TypeAlias = Callable[[BodyHandle], bytes | None]
-
-
-class BodyGone(Exception):
-    """The message of a `db:` handle has left the queue database meanwhile, or a log its copy."""
+OF_A_COPY = ("log:", "seed:", f"{OUTBOX}:")
 
 
 def is_on_disk(handle: BodyHandle) -> bool:
     """Whether its bytes take memory only once they are read."""
-    return handle.startswith(("db:", "log:", "seed:"))
+    return handle.startswith(("db:", *OF_A_COPY))
 
 
 class Counted(Protocol):
@@ -35,8 +35,8 @@ class Counted(Protocol):
 
 
 class Bodies:
-    """`read_stored` reads a body by internal id, `read_copy` a log or a seed; they are called from
-    any thread, one at a time.
+    """`read_stored` reads a body by internal id, `read_copy` what a mailbox database has; they are
+    called from any thread, one at a time.
     """
 
     def __init__(self, read_stored: ReadStored, read_copy: ReadCopy = lambda handle: None) -> None:
@@ -85,7 +85,7 @@ class Bodies:
     def _read(self, handle: BodyHandle) -> bytes | None:
         if handle.startswith("db:"):
             return self._read_stored(int(handle.removeprefix("db:")))
-        if handle.startswith(("log:", "seed:")):
+        if handle.startswith(OF_A_COPY):
             return self._read_copy(handle)
         raise AssertionError(f"{handle} is not held")
 

@@ -26,8 +26,9 @@ from nodes.core.interface.inputs import (
     MailboxDeliveryFailed,
 )
 from nodes.core.interface.queue_changes import InsertMessage, InsertShadow
-from nodes.shell.storage.bodies import Bodies, BodyGone
+from nodes.shell.storage.bodies import Bodies
 from nodes.store.mailbox.database import MailboxDatabase
+from nodes.store.queue.changes import BodyGone
 from nodes.store.queue.database import Halfway, QueueDatabase
 
 Write: TypeAlias = Commit | ExpireSafetyNet | ReadSafetyNet

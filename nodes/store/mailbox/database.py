@@ -13,6 +13,7 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
+from nodes.core.interface.copy_changes import ReadOutbox
 from nodes.core.interface.effects import ChangeCopy, CleanUpDeliveredTo, DeliverToMailboxes
 from nodes.core.interface.inputs import (
     CopyChanged,
@@ -21,18 +22,19 @@ from nodes.core.interface.inputs import (
     MailboxDeliveryFailed,
     MailboxesDelivered,
 )
-from nodes.core.model.database_copy import CopyState
 from nodes.core.model.message import BodyHandle
+from nodes.core.model.outbox import OUTBOX
 from nodes.store import sqlite_file
 from nodes.store.mailbox import delivered as arrivals
-from nodes.store.mailbox import seeds
+from nodes.store.mailbox import outbox, seeds
 from nodes.store.mailbox.delivered import Arrival, key_of, mailbox_id
 from nodes.store.mailbox.log_content import Unreadable
 from nodes.store.mailbox.mailbox_copy import (
+    NotActive,
     apply_change,
     read_log,
     standing_of,
-    state_of,
+    takes_mail,
     write_log,
 )
 from nodes.store.queue.changes import FetchBody
@@ -98,10 +100,11 @@ class MailboxDatabase:
         nothing happened.
         """
         with transaction(self._connection):
-            state = state_of(self._connection)
-            if state not in (CopyState.SINGLE, CopyState.ACTIVE):
-                return MailboxDeliveryFailed(asked.delivery, f"the copy here is {state.value}")
-            return self._deliver(asked, content, writes_log=state is CopyState.ACTIVE)
+            try:
+                writes_log = takes_mail(self._connection)
+            except NotActive as error:
+                return MailboxDeliveryFailed(asked.delivery, str(error))
+            return self._deliver(asked, content, writes_log=writes_log)
 
     def _deliver(
         self, asked: DeliverToMailboxes, content: bytes, *, writes_log: bool
@@ -138,8 +141,9 @@ class MailboxDatabase:
         try:
             with transaction(self._connection):
                 logs = apply_change(self._connection, asked.what, fetch)
-            return CopyChanged(asked.change, standing_of(self._connection), logs)
-        except (sqlite3.Error, Unreadable) as error:
+            items = outbox.items(self._connection) if isinstance(asked.what, ReadOutbox) else ()
+            return CopyChanged(asked.change, standing_of(self._connection), logs, items)
+        except (sqlite3.Error, Unreadable, NotActive) as error:
             return CopyNotChanged(asked.change, str(error))
 
     def read_log(self, number: int) -> bytes | None:
@@ -155,8 +159,10 @@ class MailboxDatabase:
             self._connection.execute("ROLLBACK")
 
     def read(self, handle: BodyHandle) -> bytes | None:
-        """What `log:<name>:<number>` or `seed:<name>` stands for."""
+        """What `log:<name>:<number>`, `seed:<name>` or `outbox:<name>:<item>` stands for."""
         kind, *words = handle.split(":")
+        if kind == OUTBOX:
+            return outbox.read_content(self._connection, words[-1])
         return self.seed() if kind == "seed" else self.read_log(int(words[-1]))
 
     def close(self) -> None:

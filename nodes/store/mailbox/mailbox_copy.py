@@ -17,14 +17,17 @@ from nodes.core.interface.copy_changes import (
     DismountCopy,
     DropLogs,
     FollowCopy,
+    InsertOutboxItem,
     MountCopy,
     OpenCopy,
+    ReadOutbox,
+    RemoveOutboxItem,
     ReplayKeptLog,
     ReplayLog,
     SeedCopy,
 )
 from nodes.core.model.database_copy import SOURCES, CopyStanding, CopyState, ReplicationLog
-from nodes.store.mailbox import corruption, seeds
+from nodes.store.mailbox import corruption, outbox, seeds
 from nodes.store.mailbox import delivered as arrivals
 from nodes.store.mailbox.log_content import (
     LogRecord,
@@ -34,6 +37,11 @@ from nodes.store.mailbox.log_content import (
     to_content,
 )
 from nodes.store.queue.changes import FetchBody, StateMismatch
+
+
+class NotActive(Exception):
+    """Only an active copy, or one that has no other, takes what users do."""
+
 
 Logs: TypeAlias = tuple[ReplicationLog, ...]
 
@@ -108,7 +116,7 @@ Apply: TypeAlias = Callable[[sqlite3.Connection, Any, FetchBody], Logs]
 
 def apply_change(db: sqlite3.Connection, what: CopyChange, fetch: FetchBody) -> Logs:
     """Carry the change out inside the transaction that the caller has begun; the logs that are
-    kept since. Raises Unreadable, StateMismatch, sqlite3.Error.
+    kept since. Raises Unreadable, NotActive, StateMismatch, sqlite3.Error.
     """
     return _APPLY[type(what)](db, what, fetch)
 
@@ -222,6 +230,37 @@ def _drop(db: sqlite3.Connection, change: DropLogs) -> Logs:
     return ()
 
 
+def _insert_item(db: sqlite3.Connection, change: InsertOutboxItem, fetch: FetchBody) -> Logs:
+    content = fetch(change.body)
+    writes_log = takes_mail(db)
+    outbox.add(db, change.item, content)
+    return _logged(db, outbox.to_record(change.item, content), change.at_ms) if writes_log else ()
+
+
+def _remove_item(db: sqlite3.Connection, change: RemoveOutboxItem) -> Logs:
+    writes_log = takes_mail(db)
+    if not outbox.remove(db, change.item_id) or not writes_log:
+        return ()
+    return _logged(db, outbox.removed_record(change.item_id), change.at_ms)
+
+
+def _read_outbox(db: sqlite3.Connection, change: ReadOutbox) -> Logs:
+    takes_mail(db)
+    return ()
+
+
+def takes_mail(db: sqlite3.Connection) -> bool:
+    """Whether what this copy takes now needs a log. Raises NotActive where it takes nothing."""
+    state = state_of(db)
+    if state not in (CopyState.SINGLE, CopyState.ACTIVE):
+        raise NotActive(f"the copy here is {state.value}")
+    return state is CopyState.ACTIVE
+
+
+def _logged(db: sqlite3.Connection, record: LogRecord, at_ms: int) -> Logs:
+    return (write_log(db, record, at_ms),)
+
+
 def _keep(db: sqlite3.Connection, log: ReplicationLog, content: bytes) -> None:
     row = (log.number, log.epoch, log.previous_epoch, log.made_ms, log.sha256)
     db.execute(ADD_LOG, (*row, content))
@@ -229,11 +268,14 @@ def _keep(db: sqlite3.Connection, log: ReplicationLog, content: bytes) -> None:
 
 def _take_in(db: sqlite3.Connection, log: ReplicationLog, content: bytes) -> None:
     """What the log says happens here too."""
-    record = from_content(content, arrivals.KIND, corruption.KIND, MOUNT)
+    of_outbox = (outbox.SUBMISSION, outbox.SUBMITTED)
+    record = from_content(content, arrivals.KIND, corruption.KIND, *of_outbox, MOUNT)
     if record["kind"] == arrivals.KIND:
         arrivals.store(db, arrivals.from_record(record))
     elif record["kind"] == corruption.KIND:
         corruption.corrupt(db)
+    elif record["kind"] in of_outbox:
+        outbox.take_in(db, record)
     _advance(db, log)
 
 
@@ -264,4 +306,7 @@ _APPLY: dict[type[CopyChange], Apply] = {
     SeedCopy: _seed,
     DropLogs: _alone(_drop),
     CorruptMailboxes: _alone(_corrupt),
+    InsertOutboxItem: _insert_item,
+    RemoveOutboxItem: _alone(_remove_item),
+    ReadOutbox: _alone(_read_outbox),
 }

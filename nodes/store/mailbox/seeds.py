@@ -16,6 +16,7 @@ Table: TypeAlias = list[list[Any]]
 
 KIND = "seed"
 _META = "created_ms, last_log, last_log_epoch, last_log_ms"
+_WITH_CONTENT = ("messages", "outbox")
 LOAD_META = f"SELECT {_META} FROM meta"
 SET_META = f"UPDATE meta SET ({_META}) = (?, ?, ?, ?)"
 _TABLES = (
@@ -27,6 +28,11 @@ _TABLES = (
     ),
     ("copies", "mailbox_id, message_row, delivered_ms", 3),
     ("delivered_to", "mailbox_id, message_id, submitted_ms, delivered_ms", 4),
+    (
+        "outbox",
+        "item_id, message_id, submitted_ms, subject, sender, recipients, size_bytes, hops, content",
+        9,
+    ),
     ("branches", "epoch, after_log", 2),
 )
 
@@ -58,4 +64,4 @@ def _rows(db: sqlite3.Connection, name: str, columns: str) -> Table:
 
 
 def _with_content(name: str, row: list[Any]) -> list[Any]:
-    return [*row[:-1], text_bytes(row[-1])] if name == "messages" else row
+    return [*row[:-1], text_bytes(row[-1])] if name in _WITH_CONTENT else row

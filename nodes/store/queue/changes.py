@@ -89,6 +89,10 @@ SET_ACTIVE_COPY = (
 NOTE_LAST_SEQUENCE = "UPDATE meta SET last_discard_sequence = max(last_discard_sequence, ?)"
 
 
+class BodyGone(Exception):
+    """What a handle stands for has left its database meanwhile."""
+
+
 class StateMismatch(AssertionError):
     """The database is not in the state that a change expects: a mistake of ours."""
 

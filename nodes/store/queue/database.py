@@ -33,7 +33,7 @@ from nodes.core.interface.queue_changes import Change
 from nodes.core.model.message import ActiveCopy
 from nodes.store import sqlite_file
 from nodes.store.queue.bodies import read_body, release_bodies
-from nodes.store.queue.changes import FetchBody, StateMismatch, apply_changes
+from nodes.store.queue.changes import BodyGone, FetchBody, StateMismatch, apply_changes
 from nodes.store.queue.forks import DELETE_FORKS
 from nodes.store.queue.resubmit_requests import LOAD_HEADS, LOAD_REQUESTS, requests_of
 from nodes.store.queue.rows import (
@@ -188,8 +188,8 @@ class QueueDatabase:
         )
 
     def apply(self, changes: tuple[Change | ManagerChange, ...], fetch: FetchBody) -> None:
-        """One durable transaction. Raises StateMismatch for our mistakes and sqlite3.Error for the
-        world's.
+        """One durable transaction. Raises StateMismatch for our mistakes, and sqlite3.Error or
+        BodyGone for the world's.
         """
         with transaction(self._connection):
             apply_changes(self._connection, changes, fetch)
@@ -211,7 +211,7 @@ class QueueDatabase:
                     if number == 1:
                         halfway()
                     apply_changes(self._connection, commit.changes, fetch)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, BodyGone) as error:
             if len(commits) == 1:
                 return (CommitFailed(commits[0].commit, str(error)),)
             return tuple(self._alone(commit, fetch) for commit in commits)
@@ -220,7 +220,7 @@ class QueueDatabase:
     def _alone(self, commit: Commit, fetch: FetchBody) -> Committed | CommitFailed:
         try:
             self.apply(commit.changes, fetch)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, BodyGone) as error:
             return CommitFailed(commit.commit, str(error))
         return Committed(commit.commit)
 

@@ -1,7 +1,7 @@
 -- A mailbox database: what its users see, and the DeliveredTo table that hides duplicates (DD-1, DD-3).
 -- Times are lab time in Unix epoch milliseconds.
 -- A file of another version is refused: who changes a table counts the version up.
-PRAGMA user_version = 3;
+PRAGMA user_version = 4;
 
 -- With several copies: where this one stands (TP-4).
 CREATE TABLE meta (
@@ -55,6 +55,18 @@ CREATE TABLE delivered_to (
 
 -- For the clean-up, which takes the oldest.
 CREATE INDEX delivered_to_by_age ON delivered_to (delivered_ms);
+-- What a client submitted and Transport has not acknowledged yet (SR-8); `recipients` is JSON.
+CREATE TABLE outbox (
+    item_id TEXT NOT NULL UNIQUE,
+    message_id TEXT NOT NULL,
+    submitted_ms INTEGER,
+    subject TEXT NOT NULL,
+    sender TEXT NOT NULL,
+    recipients TEXT NOT NULL,
+    size_bytes INTEGER NOT NULL,
+    hops INTEGER NOT NULL,
+    content BLOB NOT NULL
+) STRICT;
 
 -- Of an active copy those that a passive one may lack; of a passive one those not replayed yet.
 CREATE TABLE logs (

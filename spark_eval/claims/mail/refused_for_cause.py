@@ -5,11 +5,12 @@ has a mailbox or a route, so a server that takes mail takes it: it may refuse a 
 more octets than MaxReceiveSize or more Received fields than MaxHopCount, or any while a fault has
 its disk, its process or the way to it, and reject one that it could not make redundant; then its
 tracking log says what it tried, which `shadow_placement` judges. With `451 4.3.2` it refuses what
-comes while an administrator has its messages redirected. Whether what it calls a loop is
-one stays unknown where the ledger has no `hops`. With `452 4.3.1` it may refuse one while more mail
-of clients is under way to it than a server has in memory, by the sizes of what the workload was
-sending it; strangers send too little to count. A 421, which ends the session, is no answer
-(`answered_in_time`).
+comes while an administrator has its messages redirected, and with `432 4.2.0` what is for the
+Outbox of a mailbox database whose copy there may not be the active one. Whether what it calls a
+loop is one stays unknown where the ledger has no `hops`. With `452 4.3.1` it may refuse one while
+more mail of clients is under way to it than a server has in memory, by the sizes of what the
+workload was sending it; strangers send too little to count. A 421, which ends the session, is no
+answer (`answered_in_time`).
 """
 
 from __future__ import annotations
@@ -22,13 +23,14 @@ from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail.calls import is_troubled, limit_ms
 from spark_eval.expected.mail.redirections import REFUSAL, may_redirect
 from spark_eval.expected.mail.rejection import REJECTION, rejection_of
+from spark_eval.expected.mail.submissions import outbox_of, surely_active
 from spark_eval.histories.message import Message
 from spark_eval.histories.run import Run
 from spark_eval.histories.sending import Attempt
 from spark_eval.read.names import Ref
 from spark_eval.read.plan import LEDGER
 
-TOO_LARGE, LOOP, NO_MEMORY = "552", "554 5.4.6", "452 4.3.1"
+TOO_LARGE, LOOP, NO_MEMORY, NOT_ACTIVE = "552", "554 5.4.6", "452 4.3.1", "432 4.2.0"
 
 
 def _cases(message: Message, run: Run) -> Iterator[Case]:
@@ -71,12 +73,21 @@ def _is_permitted(attempt: Attempt, message: Message, run: Run) -> bool:
     size = message.sent.content.size if message.sent else None
     if _says(attempt, REFUSAL):
         return may_redirect(attempt.server, run, attempt.started_ms, attempt.ended_ms)
+    if _says(attempt, NOT_ACTIVE):
+        return message.is_internal and not _is_surely_active(attempt, message, run)
     if _says(attempt, TOO_LARGE):
         return size is not None and size > run.config.max_bytes
     if _says(attempt, LOOP):
         return server is not None and (_hops(message) or 0) > server.config.max_hops
     most = run.software.mail_in_memory_bytes
     return _says(attempt, NO_MEMORY) and _under_way_bytes(attempt, run) > most
+
+
+def _is_surely_active(attempt: Attempt, message: Message, run: Run) -> bool:
+    database = outbox_of(message, run)
+    if database is None or attempt.started_ms is None or attempt.ended_ms is None:
+        return False
+    return surely_active(database, attempt.server, run, attempt.started_ms, attempt.ended_ms)
 
 
 def _hops(message: Message) -> int | None:

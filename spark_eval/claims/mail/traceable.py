@@ -3,7 +3,8 @@
 Asks of each message whether all its rows in tracking logs, of forks and of shadow messages alike,
 have a network message id under which a server received or made it, and whether no server has two
 for one internal id; and of each 250 to the workload whether it names the message, the server and
-its internal id in Exchange's words. What a hole swallowed names nothing and accuses nobody.
+its internal id in Exchange's words, or the item of the Outbox that has it. What a hole swallowed
+names nothing and accuses nobody.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ _ID = "[InternalId="
 _NAMED = re.compile(
     r"250 2\.6\.0 .+ \[InternalId=[0-9]+, Hostname=([^ .\]]+)[^ ]*\] "
     r"(?:.+ )?Queued mail for delivery$"
+)
+_IN_OUTBOX = re.compile(
+    r"250 2\.6\.0 .+ \[ItemId=[!-~]+, Hostname=([^ .\]]+)[^ ]*\] Queued in Outbox$"
 )
 
 
@@ -76,7 +80,7 @@ def _is_asked(attempt: Attempt, run: Run) -> bool:
 
 def _reply(message: Message, attempt: Attempt, run: Run) -> Iterator[Case]:
     reply, name = attempt.reply or "", message.message_id
-    found = _NAMED.match(reply)
+    found = (_IN_OUTBOX if message.is_internal else _NAMED).match(reply)
     is_named = name in reply or len(name) > run.software.message_id_shown
     holds = found is not None and is_named and found[1].lower() == attempt.server
     yield from asked(

@@ -2,7 +2,8 @@
 (TL-2).
 
 Asks every RECEIVE: a 250 names its server and its internal id, that
-to the workload, or one that a server of another boundary logged with its SEND. Where none does, a
+to the workload, one that a server of another boundary logged with its SEND, or one to the service
+that submits from an Outbox (SUBMIT). Where none does, a
 hand-over to this server was in doubt, one for each such RECEIVE: the workload lost its session
 before an answer, or a server of another boundary put the message off, loaded it again, has it in
 its queue still, or may have lost the row; or one that had its messages redirected there did.
@@ -26,6 +27,7 @@ from spark_eval.histories.message import Message
 from spark_eval.histories.primary import order_of
 from spark_eval.histories.run import Run
 from spark_eval.histories.sending import Attempt
+from spark_eval.intervals.outage import Certainty
 from spark_eval.read.plan import EXACT_TRACKING, LEDGER
 from spark_eval.read.rows import TrackingRow
 
@@ -72,8 +74,9 @@ def _named(message: Message, run: Run) -> set[tuple[str, str | None]]:
     mailboxes, which is no intake.
     """
     answered = ((each.server, each.reply_internal_id) for each in message.attempts)
+    submitted = ((row.server, row.internal_id) for row in message.submissions)
     crossed = ((hop.peer, hop.peer_internal_id) for hop in crossings(message, run))
-    return {*answered, *crossed}
+    return {*answered, *submitted, *crossed}
 
 
 def _case(message: Message, row: TrackingRow, nth: int, run: Run) -> Iterator[Case]:
@@ -81,14 +84,30 @@ def _case(message: Message, row: TrackingRow, nth: int, run: Run) -> Iterator[Ca
     doubts = sum(
         each.server == row.server and _is_in_doubt(each, row, run) for each in message.attempts
     )
-    holds = doubts >= nth or any(
-        _may_have_sent(message, name, row, run) for name in _holders(message) if name != row.server
+    is_unsaid = message.is_internal and _may_lack_its_submission(row, run)
+    holds = (
+        doubts >= nth
+        or is_unsaid
+        or any(
+            _may_have_sent(message, name, row, run)
+            for name in _holders(message)
+            if name != row.server
+        )
     )
     detail = (
         f"{row.server} logged RECEIVE of {row.internal_id}; no 250 names it, and of hand-overs to "
         f"it {doubts} had no answer"
     )
     yield from of_row(HOLDS if holds else VIOLATED, row, ("TL-2",), detail)
+
+
+def _may_lack_its_submission(row: TrackingRow, run: Run) -> bool:
+    """The service that submits logs the 250 next: a kill may swallow that."""
+    server = run.servers.get(row.server)
+    if server is None:
+        return True
+    start_ms, end_ms = row.at_ms - server.slack_ms, row.at_ms + server.slack_ms
+    return server.out(start_ms, end_ms) is not Certainty.NO or is_lost(server, start_ms, end_ms)
 
 
 def _is_in_doubt(attempt: Attempt, row: TrackingRow, run: Run) -> bool:

@@ -81,6 +81,9 @@ def stretches(message: Message, run: Run) -> tuple[Stretch, ...]:
 def _watch(message: Message, recipient: str, run: Run) -> Watch:
     ok, end_ms = message.ok, run.end_ms or 0
     from_ms = (ok.ended_ms if ok else None) or 0
+    if message.is_internal and message.submissions:
+        # before that it is in an Outbox, which is as redundant as its mailbox database
+        from_ms = message.submissions[0].at_ms
     failed = [
         row.at_ms
         for row in message.of_event(_FAILED)

@@ -33,7 +33,12 @@ def _newest(primary: Primary) -> tuple[int, str, str]:
 
 
 def acknowledged_primary(message: Message) -> Primary | None:
-    """Behind the 250 that the workload had."""
+    """Behind the 250 that the workload had; of internal mail, behind the first one that the service
+    had that submitted it.
+    """
     if message.ok is None:
         return None
+    if message.is_internal:
+        first = next(iter(message.submissions), None)
+        return None if first is None else primary_behind(message, first.server, first.internal_id)
     return primary_behind(message, message.ok.server, message.ok.reply_internal_id)

@@ -104,7 +104,10 @@ def answered_for(message: Message, run: Run) -> Mapping[Key, tuple[str, ...]]:
 
 # rows that say whom the envelope of a message names
 _OF_ENVELOPE = frozenset(
-    ["RECEIVE", "LOAD", "HAREDIRECT", "HAREDIRECTFAIL", "HARECEIVE", "HADISCARD", "RESUBMIT"]
+    [
+        *("RECEIVE", "LOAD", "HAREDIRECT", "HAREDIRECTFAIL", "HARECEIVE", "HADISCARD", "RESUBMIT"),
+        *("NOTIFYMAPI", "SUBMIT", "SUBMITDEFER"),
+    ]
 )
 
 

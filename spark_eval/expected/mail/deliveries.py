@@ -21,6 +21,7 @@ from spark_eval.expected.mail.notifications import (
     dsns_about,
     notified,
 )
+from spark_eval.expected.mail.submissions import lost_in_outbox
 from spark_eval.expected.safety_net.corruptions import emptied_by
 from spark_eval.expected.safety_net.resubmissions import expected
 from spark_eval.histories.message import Message
@@ -190,6 +191,8 @@ def _judged(
     if row:
         return _given_up(row, said, fate)
     server = message.ok.server if message.ok else "?"
+    if not fate.custodians.stores and (lost := lost_in_outbox(message, run)) is not None:
+        return EXCUSED, lost
     if not fate.custodians.stores and _may_have_expired(message, run):
         return UNKNOWN, f"acknowledged by {server}, which may have given it up, and writes no log"
     if not fate.custodians.stores:

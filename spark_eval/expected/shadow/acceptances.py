@@ -1,6 +1,6 @@
 """Every 250 to somebody outside of the boundary who handed a message over: to the workload, or to a
 server of another boundary, from which a message comes as from outside (SR-10), and so it does to
-one that had it redirected.
+one that had it redirected; and every 250 to the service that submits mail from an Outbox (SR-8).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from spark_eval.read.rows import TrackingRow
 class Acceptance(NamedTuple):
     """A 250: of which server, when its sender had it, and the primary message behind it; `shadow`,
     that its server named; `asks`: what is asked beside SR-1 or SR-5 where the sender is a server of
-    another boundary, or one that had it redirected.
+    another boundary, one that had it redirected, or one that submits from an Outbox.
     """
 
     server: str
@@ -49,7 +49,13 @@ class Acceptance(NamedTuple):
 
 def acceptances(message: Message, run: Run) -> Iterator[Acceptance]:
     ok = message.ok
-    if ok is not None:
+    for row in message.submissions:
+        primary = primary_behind(message, row.server, row.internal_id)
+        yield Acceptance(
+            row.server, row.at_ms, row.mono_ns, row.ref, primary, _shadow(message, primary),
+            asks=("SR-8",),
+        )  # fmt: skip
+    if ok is not None and not message.is_internal:
         primary = acknowledged_primary(message)
         yield Acceptance(
             ok.server, ok.ended_ms, ok.ended_mono_ns, ok.ref, primary, _shadow(message, primary),

@@ -512,7 +512,6 @@ NOT_BUILT = {
         "operations: [{at: 5m, move_mailbox: x}]\nsettle:",
         "17:23: operations[0], move_mailbox",
     ),
-    "mail from mailboxes": ("mail: inbound", "mail: internal", "12:12: workload[0].mail"),
     "a setting of Exchange 2010 of the organisation": (
         "{ShadowHeartbeatFrequency",
         "{ShadowHeartbeatRetryCount: 3, ShadowHeartbeatFrequency",
@@ -634,6 +633,18 @@ NAMES = {
         "to: {domain: partner.example}",
         "12:79: workload[0].to.domain, inbound mail goes to mailboxes"
         " | use mail: relay, or mail: outbound for what comes from a mailbox",
+    ),
+    "mail from a distribution group": (
+        "{mail: inbound, ",
+        "{mail: internal, from: {group: all}, ",
+        "12:29: workload[0].from, group, is an unknown key | a distribution group has no Outbox, "
+        "so nobody sends from it; name databases or mailboxes",
+    ),
+    "internal mail by a server": (
+        "mail: inbound",
+        "mail: internal",
+        "12:5: workload[0], a mapping, internal mail is submitted where its sender's mailbox is, "
+        "and takes no via | remove via:, or choose the senders by from:",
     ),
     "outbound mail from nobody": (
         "from: {database: DB1}",

@@ -245,10 +245,13 @@ def test_the_plan_is_read_in_the_order_of_time(tmp_path: Path) -> None:
         "clock": {"origin": "2026-01-05T08:00:00Z", "speed": 60},
         "duration_ms": 1000,
         "messages": rows,
+        "topology": {"mailboxes": [{"address": "sender", "database": "DB1"}]},
     }
+    rows[0] |= {"mail": "internal", "sender": "sender"}
     (tmp_path / "plan.json").write_text(json.dumps(plan))
     read = read_work_plan(tmp_path / "plan.json")
     assert [message.message_id for message in read.messages] == ["<1>", "<2>", "<0>"]
+    assert [message.outbox for message in read.messages] == [None, None, "DB1"]
 
 
 def test_targets_are_read_by_server_name(tmp_path: Path) -> None:

@@ -47,6 +47,7 @@ from nodes.shell.verbs import safety_net as safety_net_verbs
 from nodes.shell.verbs import shadow as shadow_verbs
 from nodes.shell.verbs.replies import in_words
 from nodes.store.dump import mailbox_rows_in
+from nodes.store.mailbox import outbox
 from nodes.store.mailbox.database import MailboxDatabase
 from nodes.store.manager_database import manager_database_in_memory
 
@@ -848,6 +849,10 @@ class World:
     def _header(self, host: Host, body: str) -> Header:
         if body.startswith("in:"):
             return host.bodies[body]
+        if body.startswith("outbox:"):
+            _, database, item_id = body.split(":")
+            found = outbox.items(host.database(database).connection)
+            return next(item.header for item in found if item.item_id == item_id)
         return host.disk.header_of(int(body.removeprefix("db:")))
 
     def _reply(self, host: Host, session: str, reply: Any) -> None:

@@ -47,6 +47,7 @@ from nodes.core.interface.inputs import (
     LogAnnounced,
     MessageOffered,
     MountAsked,
+    OutboxRequested,
     PeerAuthenticated,
     RecipientOffered,
     ResubmitRequested,
@@ -58,6 +59,7 @@ from nodes.core.interface.inputs import (
 )
 from nodes.core.interface.replies import R421_STOPPING, Reply
 from nodes.core.model.message import Envelope, Header
+from nodes.core.model.outbox import IntoOutbox
 from nodes.shell.smtp import line_ends
 from nodes.shell.smtp.activity import Activity
 from nodes.shell.smtp.headers import hops_of, read_header
@@ -235,7 +237,7 @@ class SimulatedInboundSession:
         early = replies[-1] if len(refused) == len(replies) else None
         self.connection.say(Announced(early, refused), forward=False)
 
-    def _prologue(self, prologue: Prologue | None) -> Reply | None:
+    def _prologue(self, prologue: Prologue | IntoOutbox | None) -> Reply | None:
         """The refusal of what announces the message, if it is refused."""
         if prologue is None:
             return None
@@ -289,11 +291,13 @@ class SimulatedInboundSession:
         """It says no more than that the client is still there."""
 
 
-def _announced(session: str, prologue: Prologue) -> Input:
+def _announced(session: str, prologue: Prologue | IntoOutbox) -> Input:
     """What the verb that announces a message says."""
     match prologue:
         case DeliverTo(database, network_message_id):
             return DeliveryRequested(session, database, network_message_id)
+        case IntoOutbox(database):
+            return OutboxRequested(session, database)
         case ShipLog(epoch, log):
             return LogAnnounced(session, epoch, log)
         case ShipSeed(epoch, database):

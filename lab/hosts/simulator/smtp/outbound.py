@@ -48,11 +48,11 @@ from nodes.core.interface.replies import Reply
 from nodes.core.model.message import BodyHandle, Envelope
 from nodes.shell.smtp.activity import Activity
 from nodes.shell.smtp.client import SMTP_SERVICE
-from nodes.shell.storage.bodies import BodyGone
 from nodes.shell.verbs import database as database_verbs
 from nodes.shell.verbs import replication as replication_verbs
 from nodes.shell.verbs import safety_net as safety_net_verbs
 from nodes.shell.verbs import shadow as shadow_verbs
+from nodes.store.queue.changes import BodyGone
 
 
 class SendingServer(Protocol):

@@ -11,6 +11,7 @@ from nodes.core.interface.copy_commands import CopyCommand
 from nodes.core.interface.effects import Prologue
 from nodes.core.interface.replies import Reply
 from nodes.core.model.message import Envelope
+from nodes.core.model.outbox import IntoOutbox
 from nodes.core.model.resubmit_request import ResubmitDemand
 
 Refused: TypeAlias = tuple[tuple[str, int, str], ...]
@@ -46,7 +47,7 @@ class Announcement:
     """RSET where one is due, the verb that says what the message will be, MAIL, RCPTs, DATA."""
 
     resets: bool
-    prologue: Prologue | None
+    prologue: Prologue | IntoOutbox | None
     envelope: Envelope
 
 

@@ -10,12 +10,14 @@ from nodes.shell.verbs import redirection as redirection_verbs
 from nodes.shell.verbs import replication as replication_verbs
 from nodes.shell.verbs import safety_net as safety_net_verbs
 from nodes.shell.verbs import shadow as shadow_verbs
+from nodes.shell.verbs import submission as submission_verbs
 
 Parser: TypeAlias = Callable[[str, str], Input | None]
 
 PARSERS: Mapping[str, Parser] = {
     "XSHADOWREQUEST": shadow_verbs.parse_shadow_request,
     "XDELIVER": shadow_verbs.parse_delivery_request,
+    "XOUTBOX": submission_verbs.parse_request,
     "XQDISCARD": shadow_verbs.parse_question,
     "XQUERYDISCARD": shadow_verbs.parse_question,
     "XRESUBMIT": safety_net_verbs.parse_request,

@@ -44,6 +44,7 @@ from nodes.core.interface.inputs.inbound import (
     LogAnnounced,
     MessageOffered,
     MountAsked,
+    OutboxRequested,
     PeerAuthenticated,
     QueuesAsked,
     RecipientOffered,
@@ -111,6 +112,7 @@ __all__ = [
     "MessageOffered",
     "MountAnswered",
     "MountAsked",
+    "OutboxRequested",
     "PeerAuthenticated",
     "QueuesAsked",
     "RecipientOffered",
@@ -169,6 +171,7 @@ Input: TypeAlias = (
     | PeerAuthenticated
     | ShadowRequested
     | DeliveryRequested
+    | OutboxRequested
     | RecipientOffered
     | TransactionReset
     | MessageOffered

@@ -13,6 +13,7 @@ from nodes.core.model.message import (
     PrimaryMessage,
     ShadowMessage,
 )
+from nodes.core.model.outbox import OutboxItem
 from nodes.core.model.resubmit_request import KeptCopy, ResubmitRequest
 
 
@@ -171,12 +172,13 @@ class SafetyNetNotRead:
 @dataclass(frozen=True, slots=True)
 class CopyChanged:
     """Answer to `ChangeCopy`, durable: where the copy stands now, and the logs that it keeps
-    (`OpenCopy`) or keeps in addition.
+    (`OpenCopy`) or keeps in addition. `outbox`: what `ReadOutbox` found.
     """
 
     change: int
     standing: CopyStanding
     logs: tuple[ReplicationLog, ...] = ()
+    outbox: tuple[OutboxItem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

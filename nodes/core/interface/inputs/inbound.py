@@ -126,6 +126,16 @@ class QueuesAsked:
 
 
 @dataclass(frozen=True, slots=True)
+class OutboxRequested:
+    """XOUTBOX: the client submits a message from a mailbox of `database`; it follows. Answered by
+    `SendReply`.
+    """
+
+    session: str
+    database: str
+
+
+@dataclass(frozen=True, slots=True)
 class RedirectRequested:
     """XREDIRECT: move what is in the delivery queues to `server`. Answered by `SendReply`."""
 

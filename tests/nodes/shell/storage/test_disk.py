@@ -25,8 +25,8 @@ from nodes.core.interface.queue_changes import DeleteMessage, FinishFork, Insert
 from nodes.core.model.message import Header
 from nodes.core.model.resubmit_request import Position, SafetyNetSource
 from nodes.shell.chaos.breakpoints import InGroup, nowhere
-from nodes.shell.storage.bodies import BodyGone
 from nodes.shell.storage.disk import Disk
+from nodes.store.queue.changes import BodyGone
 from nodes.store.queue.database import QueueDatabase
 from tests.nodes.next_hops import DB1
 from tests.nodes.shell.waiting import until_async

@@ -1,0 +1,1 @@
+"""Mailbox Transport Submission: from the Outbox of a mailbox to a Transport service."""
