@@ -48,7 +48,8 @@ class WorkPlan:
 def read_work_plan(path: Path) -> WorkPlan:
     """The messages and strangers of a `plan.json`; KeyError or ValueError when it is none."""
     plan = json.loads(path.read_text(encoding="utf-8"))
-    databases = {box["address"]: box["database"] for box in plan["topology"]["mailboxes"]}
+    mailboxes = plan.get("topology", {}).get("mailboxes", ())
+    databases = {box["address"]: box["database"] for box in mailboxes}
     messages = [_message(row, databases) for row in plan["messages"]]
     return WorkPlan(
         parse_origin(plan["clock"]["origin"]),

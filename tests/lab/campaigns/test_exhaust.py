@@ -114,27 +114,27 @@ def test_what_does_not_pass_is_told_with_its_command(
 ) -> None:
     tasks_end(
         monkeypatch,
-        lambda names: done(names, lambda run: verdict if run == "kill@17" else "pass"),
+        lambda names: done(names, lambda run: verdict if run == "kill@16" else "pass"),
     )
     assert exhaust(tmp_path) == CODES[verdict]
     said = capsys.readouterr().out
     assert f"1 {verdict}" in said.splitlines()[0]
-    (strike,) = SINGLES.named("kill@17")
+    (strike,) = SINGLES.named("kill@16")
     assert f"  {verdict}: {strike.in_words()}" in said
-    assert "again kill@17" in said
+    assert "again kill@16" in said
 
 
 def test_a_fault_without_a_result_is_the_labs_own_failure(
     simulated: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tasks_end(monkeypatch, lambda names: done([name for name in names if name != "kill@17"]))
+    tasks_end(monkeypatch, lambda names: done([name for name in names if name != "kill@16"]))
     assert exhaust(tmp_path) == 3
 
 
 def test_a_crash_of_a_node_fails_the_search(
     simulated: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    crash = Done((), 0.1, (("kill@17", "par-mbx1", "AssertionError"),))
+    crash = Done((), 0.1, (("kill@16", "par-mbx1", "AssertionError"),))
     tasks_end(monkeypatch, lambda names: [*done(names), crash])
     assert exhaust(tmp_path) == 1
 
@@ -188,9 +188,9 @@ def test_faults_are_named_and_found_again() -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("kil@17", "there is no fault 'kil@17'"),
+        ("kil@16", "there is no fault 'kil@16'"),
         ("kill@99999", "there is no fault 'kill@99999'"),
-        ("kill@17+kill@3", "there is no fault 'kill@3'"),
+        ("kill@16+kill@5", "there is no fault 'kill@5'"),
         ("", "there is no fault ''"),
     ],
 )
@@ -202,12 +202,12 @@ def test_a_fault_that_is_not_there_is_refused(name: str, said: str) -> None:
 
 
 def test_a_plan_with_a_fault_expects_and_proves_nothing_of_the_plan_without() -> None:
-    (strike,) = SINGLES.named("disk-lost@17")
+    (strike,) = SINGLES.named("disk-lost@16")
     changed, begin = struck(PLAN, [strike])
     assert (changed.proves, changed.expect.promotions) == ((), None)
     assert changed.expect.unprotected_loss is None, "no single fault may lose anything"
     assert changed.duration_ms >= strike.end_ms + PLAN.settle_ms
-    assert begin == {17: "f1"}
+    assert begin == {16: "f1"}
     twice, _ = struck(PLAN, [strike, replace(strike, number=18)])
     assert twice.expect.unprotected_loss == (0, 1), "two may take both copies"
 

@@ -167,6 +167,8 @@ def test_what_containers_cannot_show_is_not_tried_there(
         "power-fails",  # no container loses its power
         "around-the-span",  # for the simulator alone
         "failovers",
+        "safety-net-lost-at-seven",
+        "twelve-hours-of-silence",
         "one-server-at-a-time",
         "two-branches",
         "lossless-switchover",  # one of its defects, by what it says of itself

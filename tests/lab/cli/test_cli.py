@@ -526,7 +526,7 @@ def test_containers_refuse_a_power_loss(here: Path, capsys: pytest.CaptureFixtur
 def test_ctrl_c_outside_a_run_ends_with_130_and_no_traceback(
     here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(name: str) -> None:
+    def interrupted(name: str, **_options: bool) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(scenarios, "checked_scenario", interrupted)

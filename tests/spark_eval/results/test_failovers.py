@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from spark_eval.results.sums import sums_of
 from tests.spark_eval.results.made import Made, made, of
 from tests.spark_eval.runs.failover_runs import (
@@ -20,7 +22,7 @@ from tests.spark_eval.runs.run_builder import MINUTE, SECOND, empty, user
 MOVED = "250 2.0.0 1 lyo-mbx1"
 
 
-def safety_net_of(made_of: Made) -> dict[str, int]:
+def safety_net_of(made_of: Made) -> dict[str, Any]:
     """As verdict.json counts it."""
     return sums_of(made_of.messages, made_of.run).numbers(made_of.run)["safety_net"]
 
@@ -104,7 +106,7 @@ def test_what_nothing_called_for_is_outside() -> None:
     assert of(made_of.one("transitions"), "expected", "resubmitted", "outside") == (2, 3, 1)
     assert safety_net_of(made_of) == {
         "requests": 4, "expected": 2, "resubmitted": 3, "missing": 0, "outside": 1,
-        "from_primary": 3, "from_shadow": 0,
+        "from_primary": 3, "from_shadow": 0, "at_risk": [],
     }  # fmt: skip
 
 
@@ -136,7 +138,7 @@ def test_where_nobody_can_ask_safety_nets_there_are_no_tables_of_them() -> None:
     run.deliver(MINUTE, [user(1)])
     made_of = made(run)
     assert not {"transitions", "resubmissions", "operations"} & set(made_of.tables)
-    assert set(safety_net_of(made_of).values()) == {0}
+    assert not any(safety_net_of(made_of).values())
     assert made(with_two_copies()).tables["transitions"] == []
 
 
