@@ -11,7 +11,7 @@ from itertools import combinations
 from random import Random
 from typing import Any
 
-from lab.plan.faults import LINK_KINDS, Fault
+from lab.plan.faults import LINK_KINDS, CorruptMailboxes, Fault
 from lab.plan.link_faults import LinkFault
 from lab.plan.operations import Failover, Resubmit, Switchover
 from lab.plan.plan import Plan
@@ -172,7 +172,7 @@ def _go_together(written: Sequence[Written]) -> bool:
 def _touched(fault: Fault) -> set[str]:
     if isinstance(fault, LinkFault):
         return {end for link in fault.links for end in (link.source, link.target)}
-    return {fault.server}
+    return set() if isinstance(fault, CorruptMailboxes) else {fault.server}
 
 
 def _is_operation(written: Written) -> bool:

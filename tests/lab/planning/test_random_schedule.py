@@ -14,6 +14,7 @@ from lab.plan.faults import (
     LINK_KINDS,
     MACHINE_KINDS,
     SERVER_KINDS,
+    CorruptMailboxes,
     Fault,
     Kill,
     MachineFault,
@@ -97,6 +98,8 @@ def may_suffer(fault: Fault) -> set[str]:
     """The servers of which it may be said that the fault acts on this one alone."""
     if isinstance(fault, ServerFault | MachineFault):
         return {fault.server}
+    if isinstance(fault, CorruptMailboxes):
+        return set()
     ends = [{link.source, link.target} for link in fault.links]
     return set.intersection(*ends) & set(MAILBOX_SERVERS)
 

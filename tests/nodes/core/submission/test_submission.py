@@ -12,7 +12,7 @@ from nodes.store.mailbox import outbox
 from tests.nodes.core.world import MINUTE, OUTSIDE, USER1, USER2, World
 
 SERVER, DATABASE = "par2", "DB1"
-REJECTS = {"TransportConfig": {"RejectMessageOnShadowFailure": True}}
+REJECTS = {"RejectMessageOnShadowFailure": True}
 
 
 def submit(
@@ -58,7 +58,7 @@ def test_an_item_is_made_redundant_submitted_and_leaves_the_outbox() -> None:
 
 
 def test_what_is_rejected_stays_in_the_outbox_and_is_tried_again() -> None:
-    world = World(**REJECTS)
+    world = World(TransportConfig=REJECTS)
     cut_off(world)
     assert submit(world)[-1].code == 250
     world.run(3 * MINUTE)
@@ -81,7 +81,7 @@ def test_without_rejection_it_is_submitted_unprotected() -> None:
 
 
 def test_a_server_that_starts_goes_on_with_its_outbox() -> None:
-    world = World(**REJECTS)
+    world = World(TransportConfig=REJECTS)
     cut_off(world)
     submit(world)
     world.run(MINUTE // 2)
