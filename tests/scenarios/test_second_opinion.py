@@ -49,19 +49,28 @@ TO_GROUPS = """
         )
     ) USING (run, recipient)
 """
+# whose sender had its 250 from the Outbox, which the second opinion takes for a server's
+FROM_OUTBOXES = """
+    SELECT run, sent ->> '$.message_id' FROM (
+        SELECT run, unnest(from_json(plan -> '$.messages', '["JSON"]')) AS sent FROM plans
+    ) WHERE sent ->> '$.mail' = 'internal'
+"""
+# messages about which the second one has no opinion, by claim
+NO_OPINION_OF = {"no_loss": TO_GROUPS, "redundant_before_ack": FROM_OUTBOXES}
 Opinion = Mapping[str, Counter[Case]]
+LeftOut = Mapping[str, frozenset[tuple[str, str]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Opinions:
     """By claim, how often each case was asked. `strict` is the second one's other reading;
-    `to_groups`: run and Message-Id of what was sent to a distribution group.
+    `left_out`: run and Message-Id of what the second one has no opinion about, by claim.
     """
 
     first: Opinion
     second: Opinion
     strict: Opinion
-    to_groups: frozenset[tuple[str, str]]
+    left_out: LeftOut
 
 
 def opinions_of(judged: Judged) -> Opinions:
@@ -72,8 +81,11 @@ def opinions_of(judged: Judged) -> Opinions:
             {name: Counter(opinion.cases(connection, name, strictly=way)) for name in CLAIMS}
             for way in (False, True)
         )
-        to_groups = frozenset(connection.execute(TO_GROUPS).fetchall())
-    return Opinions(cases_by_claim(judged.cases), loosely, strictly, to_groups)
+        left_out = {
+            claim: frozenset(connection.execute(query).fetchall())
+            for claim, query in NO_OPINION_OF.items()
+        }
+    return Opinions(cases_by_claim(judged.cases), loosely, strictly, left_out)
 
 
 def cases_by_claim(cases: Iterable[JudgedCase]) -> Opinion:
@@ -88,15 +100,15 @@ def opinions(judged: Judged) -> Opinions:
     """Of what both have an opinion about."""
     found = opinions_of(judged)
     first, second, strict = (
-        _of_both(each, found.to_groups) for each in (found.first, found.second, found.strict)
+        _of_both(each, found.left_out) for each in (found.first, found.second, found.strict)
     )
-    return Opinions(first, second, strict, found.to_groups)
+    return Opinions(first, second, strict, found.left_out)
 
 
-def _of_both(opinion: Opinion, to_groups: frozenset[tuple[str, str]]) -> Opinion:
+def _of_both(opinion: Opinion, left_out: LeftOut) -> Opinion:
     def has_one(claim: str, case: Case) -> bool:
-        is_to_a_group = (case.run, case.subject.partition(" to ")[0]) in to_groups
-        is_left = claim == "no_loss" and is_to_a_group
+        message = (case.run, case.subject.partition(" to ")[0])
+        is_left = message in left_out.get(claim, ())
         return not is_left and set_of(case) not in NO_OPINION.get(claim, set())
 
     return {

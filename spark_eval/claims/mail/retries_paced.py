@@ -82,7 +82,10 @@ def _late(queued: Tried, before: Try, after: Try, due_ms: int, run: Run) -> tupl
     troubles = (each.at for each in run.routes.troubles(server.name, place))
     if not opened and touches(troubles, due_ms, after.row.at_ms):
         return None
-    failed = queued.queue.failed_in_a_row(row.at_ms, lambda times: least_ms(times, config))
+    # a failure is logged late, and its wait counts from when it was
+    failed = queued.queue.failed_in_a_row(
+        row.at_ms, lambda times: least_ms(times, config) - server.slack_ms
+    )
     wait_ms = longest_ms(max(failed, before.times), config)
     latest_ms = row.at_ms + wait_ms + server.slack_ms + slack_ms(run)
     return (began_ms, latest_ms) if began_ms > latest_ms else None

@@ -13,7 +13,8 @@ have; how many copies a Shadow Safety Net holds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias
 
 from spark_eval.cases.case import Case, asked, fits
 from spark_eval.cases.forms import bound
@@ -25,6 +26,7 @@ from spark_eval.expected.node.shown_queues import (
     SAFETY_NET,
     SHADOW,
     Look,
+    held_of_probes,
     looks,
 )
 from spark_eval.expected.totals import Totals
@@ -33,17 +35,20 @@ from spark_eval.histories.run import Run
 from spark_eval.read.plan import LIFECYCLE, TRACKING
 
 REQUIRED = ("TL-9",)
+Counts: TypeAlias = Mapping[tuple[str, str, str], tuple[int, int]]
+"""By look, kind and name of a queue: how many surely, and how many perhaps."""
 ALWAYS = (MESSAGES, "submission", SAFETY_NET, "shadow-safety-net")
 
 
 def _cases(run: Run, totals: Totals) -> Iterator[Case]:
+    held = _with_probes(totals, run)
     for look in looks(run):
         since_ms = look.server.life_at(look.at.lo) or 0
         if not look.server.shows(since_ms, look.at.hi + look.slack_ms):
             continue
         yield from _whole(look)
-        for kind, name, shown in _numbers(look, totals):
-            sure, possible = totals.held.get((look.operation, kind, name), (0, 0))
+        for kind, name, shown in _numbers(look, held):
+            sure, possible = held.get((look.operation, kind, name), (0, 0))
             what = f"{kind} {name}".strip()
             yield from asked(
                 bound(shown, sure, possible), f"{what} of {look.server.name}", REQUIRED,
@@ -51,6 +56,15 @@ def _cases(run: Run, totals: Totals) -> Iterator[Case]:
                 f"there were {sure} to {possible}",
                 look.at.lo, weight=abs(shown - sure), server=look.server.name,
             )  # fmt: skip
+
+
+def _with_probes(totals: Totals, run: Run) -> Counts:
+    held = dict(totals.held)
+    for item in held_of_probes(run):
+        where = item.operation, item.kind, item.name
+        sure, possible = held.get(where, (0, 0))
+        held[where] = sure + item.is_sure, possible + 1
+    return held
 
 
 def _whole(look: Look) -> Iterator[Case]:
@@ -91,12 +105,12 @@ def _wrong_level(look: Look, resource: str, level: str) -> str:
     return "" if fits_log else f"{says}; its lifecycle log has another one"
 
 
-def _numbers(look: Look, totals: Totals) -> Iterator[tuple[str, str, int]]:
+def _numbers(look: Look, held: Counts) -> Iterator[tuple[str, str, int]]:
     lengths = look.lengths or {}
     for kind in (MESSAGES, SAFETY_NET):
         if (kind, "") in lengths:
             yield kind, "", lengths[kind, ""]
-    named = {name for operation, kind, name in totals.held if kind == SHADOW}
+    named = {name for operation, kind, name in held if kind == SHADOW}
     for name in sorted(named | {name for kind, name in lengths if kind == SHADOW}):
         yield SHADOW, name, lengths.get((SHADOW, name), 0)
     for event in COUNTED:

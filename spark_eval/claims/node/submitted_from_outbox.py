@@ -11,8 +11,8 @@ item that was submitted is submitted again only where its removal may have been 
 away or its disk full just then, or the way of its logs to another copy in trouble.
 
 Where another copy is mounted with the item meanwhile, its server is asked instead. Not asked: what
-a copy lacks that is mounted, and what follows while a copy is mounted once more or dismounted; then
-`no_loss` asks what became of the message.
+was put off once the copy is mounted no more, what a copy lacks that is mounted, and what follows
+while a copy is mounted once more or dismounted; then `no_loss` asks what became of the message.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from spark_eval.expected.mail.submissions import (
     INSERTED,
     SUBMITTED,
     Step,
+    is_left,
     item_in,
     items_of,
     lacks,
@@ -96,6 +97,8 @@ def _followed(
     step: Step, after: Step | None, log: int | None, server: Server, run: Run
 ) -> Iterator[Case]:
     row, is_deferred = step.row, step.row.event == DEFERRED
+    if is_left(step.database, server.name, run, row.at_ms):
+        return
     wait_ms = run.software.submission_retry_ms if is_deferred else 0
     due = _due(step, log, wait_ms, server, run)
     if due is None:

@@ -93,6 +93,14 @@ def moves(database: str, run: Run, start_ms: int, end_ms: int) -> bool:
     return any(start_ms <= (row.at_ms or 0) <= end_ms for row in rows)
 
 
+def is_left(database: str, server: str, run: Run, at_ms: int) -> bool:
+    """Whether the last word of a server of its copy by then is that it is not mounted: an item that
+    was on its way then is another one's.
+    """
+    by_then = [row for row in words(run).get((database, server), ()) if (row.at_ms or 0) <= at_ms]
+    return bool(by_then) and by_then[-1].event != MOUNTED
+
+
 def mounted_within(database: str, run: Run, start_ms: int, end_ms: int) -> Change | None:
     """The first time in [start, end] that another copy was mounted."""
     active = run.active_copies.get(database)

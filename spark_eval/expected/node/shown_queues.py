@@ -19,6 +19,7 @@ from spark_eval.histories.run import Run
 from spark_eval.intervals.interval import FOREVER_MS, Interval
 from spark_eval.read.csv_rows import integer
 from spark_eval.read.operation_kinds import Looked
+from spark_eval.read.rows import grouped
 
 MESSAGES, SHADOW, SAFETY_NET = "messages", "shadow", "primary-safety-net"
 # a copy whose stay is over is swept within this
@@ -98,6 +99,13 @@ def held(message: Message, run: Run) -> Iterator[Held]:
             yield from _counted(each, look)
 
 
+def held_of_probes(run: Run) -> Iterator[Held]:
+    """What the lab's probes of the links add, which are mail to their servers."""
+    by_id = grouped(run.probes, lambda row: row.message_id or "")
+    for name, rows in by_id.items():
+        yield from held(Message(name, tracking=list(rows)), run)
+
+
 def _primaries(message: Message, look: Look, run: Run) -> Iterator[Held]:
     """In its delivery queues until all of it is done, then in its Primary Safety Net."""
     for key, forks in forks_of(message, run).items():
@@ -106,8 +114,8 @@ def _primaries(message: Message, look: Look, run: Run) -> Iterator[Held]:
         if key.server != look.server.name or first is None:
             continue
         lost_ms = look.server.lost_ms(key.database_id) or FOREVER_MS
-        known_ms = max(forks.done_ms or 0, forks.known_ms or 0)
-        done_ms = known_ms if forks.complete and known_ms else FOREVER_MS
+        known = [each for each in (forks.done_ms, forks.known_ms) if each is not None]
+        done_ms = max(known) if forks.complete and known else FOREVER_MS
         yield from _held(look, MESSAGES, "", first.at_ms, min(done_ms, lost_ms))
         if forks.served_ms is not None:
             until_ms = forks.served_ms + run.config.hold_ms
