@@ -235,6 +235,9 @@ IN_TIME = {
     "in-time": _delivered(MINUTE),
     "held-up-by-a-cut": _cut(BEGAN + 9 * MINUTE),
     "at-the-next-rung": _retried(0, *[MINUTE] * 4, 5 * MINUTE + LATE),
+    "at-the-next-rung-after-one-that-was-logged-late": (
+        _retried(0, MINUTE - 100, *[MINUTE] * 3, 5 * MINUTE + LATE)
+    ),
 }
 TOO_LATE = {
     "a-little-late": _retried(0, MINUTE + LATE + 1),

@@ -58,6 +58,11 @@ class Item:
             self.say("HAREDIRECTFAIL", at_ms, "lyo-mbx1: refused", custom={"Outcome": "rejected"})
         return self.say("SUBMITDEFER", at_ms, f"{PLACE}, {reply}")
 
+    def followed(self, at_ms: int) -> Item:
+        """Its copy is mounted no more."""
+        self.run.life(SERVER, "copy-passive", at_ms, database="DB1", epoch=1, last_log=1)
+        return self
+
     def killed(self, start_ms: int, end_ms: int) -> Item:
         self.run.kill(SERVER, start_ms, end_ms)
         return self
@@ -66,6 +71,7 @@ class Item:
 HOLDS: dict[str, Callable[[], Item]] = {
     "submitted": lambda: Item().submitted(MINUTE + SECOND),
     "put-off-and-submitted": lambda: Item().put_off(2 * MINUTE).submitted(3 * MINUTE),
+    "put-off-once-it-is-mounted-no-more": lambda: Item().followed(110 * SECOND).put_off(2 * MINUTE),
     "tried-at-a-start": lambda: (
         Item().put_off(2 * MINUTE).killed(2 * MINUTE + SECOND, 2 * MINUTE + 20 * SECOND)
         .submitted(2 * MINUTE + 40 * SECOND)

@@ -7,7 +7,7 @@ import pytest
 from spark_eval.claims.node.queues_shown import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.claims.pressure.pressed_runs import operation, used
-from tests.spark_eval.runs.run_builder import MINUTE, Run, empty, made, user
+from tests.spark_eval.runs.run_builder import MINUTE, Message, Run, empty, made, user
 
 SERVER, HOLDER, LOOKED = "par-mbx1", "lyo-mbx1", 15 * MINUTE
 
@@ -35,11 +35,25 @@ def looked(answer: str, *, at: str = SERVER, waiting: int = 2, run: Run | None =
     return run
 
 
+def probed() -> Run:
+    """The lab had a probe taken before the run began."""
+    run = empty()
+    probe = Message(
+        "<probe.0001.calm@outside.example>", "n-probe", [user(1)], 0, SERVER, HOLDER,
+        run.next_id(), run.database_ids[SERVER],
+    )  # fmt: skip
+    run.protect(probe, HOLDER)
+    run.log(SERVER, "RECEIVE", "SMTP", 500, probe)
+    run.finish(probe, 600, visible=False)
+    return run
+
+
 SHADOWS = "queue shadow par-mbx1 {} -"
 HOLDS = {
     "as-it-is": looked(said(2, 3)),
     "nothing-waits": looked(said(0, 3), waiting=0),
     "counters": looked(said(2, 3, "figure HAREDIRECT 5")),
+    "probes": looked(said(2, 4, "figure HAREDIRECT 6"), run=probed()),
     "shadows": looked(said(0, 0, SHADOWS.format(2)), at=HOLDER),
     "in-lines": looked(said(2, 3).replace("| ", "|\n")),
     "a-level": looked(said(2, 3, "figure DatabaseUsedSpace medium"), run=used()),
