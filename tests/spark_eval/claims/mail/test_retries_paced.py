@@ -135,6 +135,21 @@ def _served_between() -> Run:
     return run
 
 
+def _logged_late() -> Run:
+    """A message climbs the first rungs, and the row of the first failure is late. Another one that
+    comes before the last of them waits for as long.
+    """
+    run = empty()
+    climbing = _accepted(run)
+    fifth_ms = BEGAN + 4 * MINUTE - 100
+    for at_ms in (BEGAN, *(BEGAN + rung * MINUTE - 100 for rung in range(1, 5))):
+        _fails(run, climbing, at_ms, at_ms)
+    other = run.accept(fifth_ms - SECOND, [user(2)])
+    _fails(run, other, fifth_ms, fifth_ms)
+    _fails(run, other, fifth_ms + 5 * MINUTE, fifth_ms + 5 * MINUTE)
+    return run
+
+
 def _several_copies(run: Run) -> Run:
     (first, *_) = (each for each in run.plan["topology"]["databases"] if each["name"] == "DB1")
     first["copies"].append({"server": "lyo-mbx2"})
@@ -235,9 +250,7 @@ IN_TIME = {
     "in-time": _delivered(MINUTE),
     "held-up-by-a-cut": _cut(BEGAN + 9 * MINUTE),
     "at-the-next-rung": _retried(0, *[MINUTE] * 4, 5 * MINUTE + LATE),
-    "at-the-next-rung-after-one-that-was-logged-late": (
-        _retried(0, MINUTE - 100, *[MINUTE] * 3, 5 * MINUTE + LATE)
-    ),
+    "at-the-next-rung-after-one-that-was-logged-late": _logged_late(),
 }
 TOO_LATE = {
     "a-little-late": _retried(0, MINUTE + LATE + 1),
