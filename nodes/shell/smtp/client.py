@@ -174,6 +174,7 @@ class OutboundSession:
         self._connection = Connection(address, sessions.config.me.fqdn, self._connection_lost)
         self._task: asyncio.Task[None] | None = None
         self._stands = False
+        self._takes_8bit = False
         self._needs_reset = False
 
     def begin(self, step: Step) -> None:
@@ -233,6 +234,8 @@ class OutboundSession:
             await connection.encrypt(context, self._server.fqdn)
             await connection.greet()
         self._stands = True
+        # a connection that is lost forgets what was offered, which makes no message unfit
+        self._takes_8bit = connection.supports_extension("8bitmime")
         offers_shadow = connection.supports_extension(shadow_verbs.SHADOW_KEYWORD)
         offered = connection.esmtp_extensions.get(shadow_verbs.SHADOW_KEYWORD.lower(), "")
         return SessionOpened(self._name, offers_shadow, shadow_verbs.parse_offer(offered))
@@ -278,7 +281,7 @@ class OutboundSession:
     ) -> tuple[SMTPResponse | None, Refused]:
         """Everything before DATA: the refusal that makes DATA pointless, and recipients refused."""
         command, envelope = self._connection.command, effect.envelope
-        if has_8bit and not self._connection.supports_extension("8bitmime"):
+        if has_8bit and not self._takes_8bit:
             return CANNOT_BE_CONVERTED, ()
         if effect.prologue is not None:
             reply = await command(*_prologue_words(effect.prologue))

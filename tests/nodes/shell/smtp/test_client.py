@@ -115,6 +115,30 @@ def test_a_message_is_said_word_for_word(more: str, said: str, tmp_path: Path) -
     asyncio.run(say())
 
 
+def test_8bit_octets_are_no_mistake_where_the_session_is_lost_before_they_are_said(
+    tmp_path: Path,
+) -> None:
+    """While the body waits for its turn, and the connection that said 8BITMIME is gone."""
+
+    async def say() -> None:
+        async with calling(tmp_path, HELLO + "CUT\n") as caller:
+            waits: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+            caller.door.body = lambda handle: waits  # type: ignore[method-assign]
+            caller.door.on_input = lambda happened: (
+                caller.transmit() if isinstance(happened, SessionOpened) else None
+            )
+            caller.open()
+            await caller.door.hears(SessionOpened)
+            await asyncio.sleep(0.2)  # the end of the connection is there
+            waits.set_result((BODY + "Łódź\r\n").encode())
+            await caller.door.hears(SessionLost)
+            assert not [
+                each for each in caller.door.heard if isinstance(each, TransmissionAnswered)
+            ]
+
+    asyncio.run(say())
+
+
 def test_8bit_octets_are_not_for_who_does_not_offer_to_take_them(tmp_path: Path) -> None:
     """RFC 6152 section 3: a permanent failure. The session serves for other messages."""
     script = HELLO.replace("250-mx", "250 mx").replace("S: 250 8BITMIME\n", "") + (
