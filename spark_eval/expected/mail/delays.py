@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from spark_eval.expected.mail.addressees import answered_for
 from spark_eval.expected.mail.calls import slack_ms
 from spark_eval.expected.mail.forks import Forks, forks_of
 from spark_eval.expected.shadow.came_back import came_back
@@ -33,19 +34,26 @@ class Delay(NamedTuple):
 def delays(message: Message, run: Run) -> dict[str, list[Delay]]:
     """By server, of each message of it that may have had to notify."""
     back = {each.key: each.is_sure for each in came_back(message, run)}
+    whom = answered_for(message, run)
     found: dict[str, list[Delay]] = {}
     for key, forks in forks_of(message, run).items():
         server, primary = run.servers.get(key.server), message.primaries[key]
         if server is None or not primary.is_there or back.get(key) is True:
             continue
-        delay = _delay(primary, forks, server, run, may_be_back=key in back)
+        delay = _delay(primary, whom[key], forks, server, run, may_be_back=key in back)
         if delay is not None:
             found.setdefault(server.name, []).append(delay)
     return found
 
 
 def _delay(
-    primary: Primary, forks: Forks, server: Server, run: Run, *, may_be_back: bool
+    primary: Primary,
+    whom: tuple[str, ...],
+    forks: Forks,
+    server: Server,
+    run: Run,
+    *,
+    may_be_back: bool,
 ) -> Delay | None:
     config, row = server.config, primary.born or primary.loaded
     assert row is not None
@@ -62,7 +70,7 @@ def _delay(
     stays = left_ms is None or left_ms > due_ms
     must = is_first and stays and run.end_ms is not None and run.end_ms > due_ms
     least_ms = from_ms - vague_ms - slack
-    return Delay(must, from_ms, least_ms, due_ms, row.ref, row.recipients or ())
+    return Delay(must, from_ms, least_ms, due_ms, row.ref, whom)
 
 
 def _back_ms(server: Server, time_ms: int, slack: int) -> int:

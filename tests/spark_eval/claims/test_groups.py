@@ -6,7 +6,9 @@ from spark_eval.claims.mail.groups_expanded import CLAIM
 from spark_eval.claims.mail.no_loss import CLAIM as NO_LOSS
 from spark_eval.claims.mail.no_phantom import CLAIM as NO_PHANTOM
 from spark_eval.claims.mail.rows_fit import CLAIM as ROWS_FIT
+from spark_eval.expected.mail.delays import delays
 from tests.spark_eval.claims.conftest import Ask, Results
+from tests.spark_eval.results import made as read
 from tests.spark_eval.runs.group_runs import (
     LEADS,
     NESTED,
@@ -194,3 +196,12 @@ def test_the_group_itself_gets_no_copy(phantoms: Results, ask: Ask) -> None:
 def test_who_was_not_in_the_group_then_sees_a_phantom(name: str, phantoms: Results) -> None:
     expected = 0 if name.startswith("promoted") else 1
     assert phantoms[name].violations == expected
+
+
+def test_whoever_a_group_stands_for_is_who_waits() -> None:
+    """And may be named by a DSN of delay; the group itself is nobody."""
+    run, _ = received(EXPANDED, groups=FLAT)
+    found = read.made(run)
+    (message,) = found.messages
+    (delay,) = delays(message, found.run)[PRIMARY]
+    assert set(delay.recipients) == {ONE, TWO}
