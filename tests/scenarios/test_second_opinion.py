@@ -51,9 +51,8 @@ TO_GROUPS = """
 """
 # whose sender had its 250 from the Outbox, which the second opinion takes for a server's
 FROM_OUTBOXES = """
-    SELECT run, sent ->> '$.message_id' FROM (
-        SELECT run, unnest(from_json(plan -> '$.messages', '["JSON"]')) AS sent FROM plans
-    ) WHERE sent ->> '$.mail' = 'internal'
+    SELECT run, row ->> '$.message_id' FROM ledger
+    WHERE row ->> '$.type' = 'message' AND row ->> '$.mail' = 'internal'
 """
 # messages about which the second one has no opinion, by claim
 NO_OPINION_OF = {"no_loss": TO_GROUPS, "redundant_before_ack": FROM_OUTBOXES}

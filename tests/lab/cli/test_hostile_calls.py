@@ -42,6 +42,9 @@ NAMES = {
     "new": ["WORD"],
     "prune": ["--older-than", "WORD"],
     "down": ["WORD"],
+    "queues": ["WORD"],
+    "requests": ["WORD"],
+    "watch": ["WORD"],
 }
 OTHER_NAMES = [
     ["validate", "sound", "WORD"],
@@ -121,7 +124,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (root / "loop").symlink_to("loop")
     monkeypatch.chdir(root)
     monkeypatch.setattr(engine, "connect", lambda: None)
-    monkeypatch.setattr("lab.hosts.containers.down.known_runs", lambda *_: {})
+    for module in ("down", "asking"):
+        monkeypatch.setattr(f"lab.hosts.containers.{module}.known_runs", lambda *_: {})
     monkeypatch.setattr(subprocess.Popen, "__init__", never)
     return root
 
