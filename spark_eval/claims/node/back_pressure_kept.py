@@ -148,8 +148,11 @@ def _of_message(message: Message, run: Run) -> Iterator[Case]:
 def _from_outside(message: Message, run: Run) -> Iterator[Case]:
     for each in message.attempts:
         server = run.servers.get(each.server)
-        if server is None or each.started_ms is None or each.ended_ms is None:
+        # what goes into an Outbox, Transport has yet to take
+        if message.is_internal or server is None or None in (each.started_ms, each.ended_ms):
             continue
+        assert each.started_ms is not None
+        assert each.ended_ms is not None
         if server.surely_presses(MEDIUM, each.started_ms, each.ended_ms):
             status, detail = fits(_answered(each, server))
             subject = f"{message.message_id}, attempt {each.number}"
