@@ -47,86 +47,100 @@ from nodes.core.submission.submission import Submission
 Handlers: TypeAlias = Mapping[type, Callable[[Any], None]]
 
 
+class Mail:
+    """What keeps the mail of a server and sends it on, each part made with those that it asks."""
+
+    def __init__(self, config: NodeConfig, work: Work) -> None:
+        self.identity = Identity()
+        self.pressure = BackPressure(config, work)
+        self.sessions = Sessions(config, work)
+        self.safety_net = SafetyNet(config, work)
+        self.discards = Discards(config, work, self.identity)
+        here = copies_here(config, work)
+        self.active_copies = ActiveCopies(config, work, here)
+        self.copies = DatabaseCopies(config, work, self.sessions, self.active_copies, here)
+        self.cleanup = BackgroundCleanup(config, work)
+        self.groups = DistributionGroups(config)
+        self.categorizer = Categorizer(config, work, self.groups)
+        self.delivery = Delivery(
+            config,
+            work,
+            self.sessions,
+            self.identity,
+            self.safety_net,
+            self.discards,
+            self.active_copies,
+            self.categorizer,
+        )
+        self.redundancy = Redundancy(config, work, self.identity, self.sessions, self.delivery)
+        self.vanished = VanishedShadows(work, self.delivery)
+        self.shadow_servers = ShadowServers(config, work, self.delivery, self.vanished)
+        self.shadow = ShadowRedundancy(
+            config, work, self.sessions, self.identity, self.safety_net, self.categorizer
+        )
+
+
+class Callers:
+    """Who answers what clients, servers and administrators say to a server, and its own users."""
+
+    def __init__(self, config: NodeConfig, work: Work, mail: Mail) -> None:
+        self.inbound = InboundSessions(config, work)
+        self.submission = Submission(
+            config,
+            work,
+            self.inbound,
+            mail.identity,
+            mail.active_copies,
+            mail.copies.logged,
+            lambda item, body, answered: self.receiving.submitted(item, body, answered),
+        )
+        self.receiving = Receiving(
+            config,
+            work,
+            self.inbound,
+            mail.identity,
+            mail.delivery,
+            mail.discards,
+            mail.redundancy,
+            mail.active_copies,
+            mail.shadow,
+            mail.copies.receiving,
+            mail.categorizer,
+            mail.pressure,
+            self.submission,
+        )
+        self.resubmission = Resubmission(
+            config,
+            work,
+            mail.identity,
+            mail.sessions,
+            mail.delivery,
+            mail.redundancy.send_anew,
+            self.inbound.of_a_server,
+            mail.categorizer,
+            mail.pressure,
+        )
+        self.redirection = Redirection(config, work, mail.delivery)
+        self.viewer = QueueViewer(
+            work,
+            self.inbound,
+            mail.delivery,
+            mail.redundancy,
+            mail.shadow,
+            mail.discards,
+            mail.pressure,
+        )
+
+
 class Node:
     """A transport node of role `mailbox`. Give it `DatabaseOpened` before anything from a
     session.
     """
 
     def __init__(self, config: NodeConfig) -> None:
-        self._work = work = Work(self._report)
-        self._identity = Identity()
-        self._pressure = BackPressure(config, work)
-        self._sessions = Sessions(config, work)
-        self._safety_net = SafetyNet(config, work)
-        self._discards = Discards(config, work, self._identity)
-        here = copies_here(config, work)
-        self._active_copies = ActiveCopies(config, work, here)
-        self._copies = DatabaseCopies(config, work, self._sessions, self._active_copies, here)
-        self._cleanup = BackgroundCleanup(config, work)
-        self._groups = DistributionGroups(config)
-        categorizer = Categorizer(config, work, self._groups)
-        self._delivery = Delivery(
-            config,
-            work,
-            self._sessions,
-            self._identity,
-            self._safety_net,
-            self._discards,
-            self._active_copies,
-            categorizer,
-        )
-        self._redundancy = Redundancy(config, work, self._identity, self._sessions, self._delivery)
-        self._vanished = VanishedShadows(work, self._delivery)
-        self._shadow_servers = ShadowServers(config, work, self._delivery, self._vanished)
-        self._shadow = ShadowRedundancy(
-            config, work, self._sessions, self._identity, self._safety_net, categorizer
-        )
-        self._inbound = InboundSessions(config, work)
-        self._submission = Submission(
-            config,
-            work,
-            self._inbound,
-            self._identity,
-            self._active_copies,
-            self._copies.logged,
-            lambda item, body, answered: self._receiving.submitted(item, body, answered),
-        )
-        self._receiving = Receiving(
-            config,
-            work,
-            self._inbound,
-            self._identity,
-            self._delivery,
-            self._discards,
-            self._redundancy,
-            self._active_copies,
-            self._shadow,
-            self._copies.receiving,
-            categorizer,
-            self._pressure,
-            self._submission,
-        )
-        self._resubmission = Resubmission(
-            config,
-            work,
-            self._identity,
-            self._sessions,
-            self._delivery,
-            self._redundancy.send_anew,
-            self._inbound.of_a_server,
-            categorizer,
-            self._pressure,
-        )
-        self._redirection = Redirection(config, work, self._delivery)
-        self._viewer = QueueViewer(
-            work,
-            self._inbound,
-            self._delivery,
-            self._redundancy,
-            self._shadow,
-            self._discards,
-            self._pressure,
-        )
+        self._work = Work(self._report)
+        self._mail = Mail(config, self._work)
+        self._callers = Callers(config, self._work, self._mail)
         self._hearers = self._routing_table()
         self._handlers = self._dispatch_table()
 
@@ -136,7 +150,7 @@ class Node:
         self._work.now_ms = now_ms
         self._handlers[type(happened)](happened)
         effects = self._work.take_effects()
-        self._viewer.count(effects)
+        self._callers.viewer.count(effects)
         return effects
 
     def next_deadline_ms(self) -> int | None:
@@ -149,15 +163,16 @@ class Node:
 
     def _routing_table(self) -> dict[type, tuple[Callable[[Any], None], ...]]:
         """Who hears of what another part reports, in this order."""
+        mail, callers = self._mail, self._callers
         return {
-            PeerReached: (self._vanished.reached, self._shadow.reached),
-            QueuesChanged: (self._pressure.queued,),
-            HasShadow: (self._shadow_servers.holds,),
-            DiscardsAsked: (self._shadow_servers.asked,),
-            CopyMoved: (self._delivery.moved, self._submission.moved),
-            CopyHereChanged: (self._copies.changed,),
-            ShadowPromoted: (self._redundancy.promoted,),
-            ShadowExpired: (self._shadow.expired,),
+            PeerReached: (mail.vanished.reached, mail.shadow.reached),
+            QueuesChanged: (mail.pressure.queued,),
+            HasShadow: (mail.shadow_servers.holds,),
+            DiscardsAsked: (mail.shadow_servers.asked,),
+            CopyMoved: (mail.delivery.moved, callers.submission.moved),
+            CopyHereChanged: (mail.copies.changed,),
+            ShadowPromoted: (mail.redundancy.promoted,),
+            ShadowExpired: (mail.shadow.expired,),
         }
 
     def _dispatch_table(self) -> Handlers:
@@ -165,22 +180,22 @@ class Node:
 
     def _of_its_machine(self) -> Handlers:
         """What disk, clock and operator say."""
-        work = self._work
+        work, mail = self._work, self._mail
         return {
             inputs.DatabaseOpened: self._database_opened,
             inputs.DatabaseSetAside: self._database_set_aside,
-            inputs.DirectoryRead: self._groups.read,
-            inputs.DiskMeasured: self._pressure.measured,
-            inputs.CopiesCounted: self._viewer.counted,
+            inputs.DirectoryRead: mail.groups.read,
+            inputs.DiskMeasured: mail.pressure.measured,
+            inputs.CopiesCounted: self._callers.viewer.counted,
             inputs.Committed: self._committed,
             inputs.CommitFailed: lambda h: work.commit_failed(h.commit, h.reason),
             inputs.MailboxesDelivered: self._mailboxes_delivered,
             inputs.MailboxDeliveryFailed: lambda h: work.delivery_failed(h.delivery, h.reason),
-            inputs.SafetyNetExpired: self._safety_net.expired,
+            inputs.SafetyNetExpired: mail.safety_net.expired,
             inputs.SafetyNetRead: work.safety_net_read,
             inputs.SafetyNetNotRead: lambda h: work.safety_net_not_read(h.read, h.reason),
             inputs.CopyChanged: work.copy_changed,
-            inputs.DeliveredToCleanedUp: self._cleanup.cleaned_up,
+            inputs.DeliveredToCleanedUp: mail.cleanup.cleaned_up,
             inputs.CopyNotChanged: lambda h: work.copy_not_changed(h.change, h.reason),
             inputs.DeadlineReached: lambda h: work.run_due(),
             inputs.StopRequested: self._stop_requested,
@@ -188,31 +203,32 @@ class Node:
 
     def _of_callers(self) -> Handlers:
         """What is said in sessions that others opened."""
-        inbound, receiving = self._inbound, self._receiving
+        mail, callers = self._mail, self._callers
+        inbound, receiving = callers.inbound, callers.receiving
         return {
             inputs.SessionAccepted: inbound.accepted,
             inputs.PeerAuthenticated: inbound.authenticated,
             inputs.ShadowRequested: receiving.shadow_requested,
             inputs.DeliveryRequested: receiving.delivery_requested,
-            inputs.OutboxRequested: self._submission.requested,
+            inputs.OutboxRequested: callers.submission.requested,
             inputs.RecipientOffered: receiving.recipient_offered,
             inputs.TransactionReset: lambda h: inbound.reset(h.session),
             inputs.MessageOffered: receiving.message_offered,
             inputs.DiscardAsked: receiving.discard_asked,
-            inputs.ResubmitRequested: self._resubmission.requested,
-            inputs.ResubmitListAsked: self._resubmission.list_asked,
-            inputs.ResubmitChangeAsked: self._resubmission.change_asked,
-            inputs.RedirectRequested: self._of_a_server(self._redirection.requested),
-            inputs.QueuesAsked: self._of_a_server(self._viewer.asked),
-            inputs.ActiveCopyNamed: lambda h: self._active_copies.named(
+            inputs.ResubmitRequested: callers.resubmission.requested,
+            inputs.ResubmitListAsked: callers.resubmission.list_asked,
+            inputs.ResubmitChangeAsked: callers.resubmission.change_asked,
+            inputs.RedirectRequested: self._of_a_server(callers.redirection.requested),
+            inputs.QueuesAsked: self._of_a_server(callers.viewer.asked),
+            inputs.ActiveCopyNamed: lambda h: mail.active_copies.named(
                 h, inbound.of_a_server(h.session)
             ),
-            inputs.LogAnnounced: self._of_a_server(self._copies.receiving.log_announced),
-            inputs.SeedAnnounced: self._of_a_server(self._copies.receiving.seed_announced),
-            inputs.CopyStatusAsked: self._of_a_server(self._copies.status_asked),
-            inputs.MountAsked: self._of_a_server(self._copies.mount_asked),
-            inputs.DismountAsked: self._of_a_server(self._copies.dismount_asked),
-            inputs.CorruptionRequested: self._of_a_server(self._copies.corruption_requested),
+            inputs.LogAnnounced: self._of_a_server(mail.copies.receiving.log_announced),
+            inputs.SeedAnnounced: self._of_a_server(mail.copies.receiving.seed_announced),
+            inputs.CopyStatusAsked: self._of_a_server(mail.copies.status_asked),
+            inputs.MountAsked: self._of_a_server(mail.copies.mount_asked),
+            inputs.DismountAsked: self._of_a_server(mail.copies.dismount_asked),
+            inputs.CorruptionRequested: self._of_a_server(mail.copies.corruption_requested),
             inputs.FailoverRequested: self._of_a_server(_not_here),
             inputs.SwitchoverRequested: self._of_a_server(_not_here),
             inputs.LaggedCopyRequested: self._of_a_server(_not_here),
@@ -222,7 +238,7 @@ class Node:
 
     def _of_called(self) -> Handlers:
         """What becomes of sessions that this server opened."""
-        sessions = self._sessions
+        sessions = self._mail.sessions
         return {
             inputs.SessionOpened: sessions.opened,
             inputs.SessionFailed: lambda h: sessions.failed(h.session, h.reason),
@@ -241,37 +257,38 @@ class Node:
         }
 
     def _database_opened(self, happened: inputs.DatabaseOpened) -> None:
-        self._identity.opened(happened.database_id, happened.starts, happened.last_discard_sequence)
+        mail, callers = self._mail, self._callers
+        mail.identity.opened(happened.database_id, happened.starts, happened.last_discard_sequence)
         event = "database-created" if happened.created else "database-opened"
         self._work.emit(LogLifecycle(event, (("database_id", happened.database_id),)))
-        self._safety_net.opened(happened.next_safety_net_expiry_ms)
-        self._discards.opened(happened.discards, happened.discards_asked)
-        self._active_copies.opened(happened.active_copies)
-        self._shadow.opened(happened)
-        self._copies.opened()
-        self._cleanup.opened()
-        self._redundancy.opened(happened.messages)
-        self._resubmission.opened(happened)
-        self._pressure.opened()
-        self._submission.opened()
+        mail.safety_net.opened(happened.next_safety_net_expiry_ms)
+        mail.discards.opened(happened.discards, happened.discards_asked)
+        mail.active_copies.opened(happened.active_copies)
+        mail.shadow.opened(happened)
+        mail.copies.opened()
+        mail.cleanup.opened()
+        mail.redundancy.opened(happened.messages)
+        callers.resubmission.opened(happened)
+        mail.pressure.opened()
+        callers.submission.opened()
 
     def _of_a_server(self, act: Callable[[Any, InboundSession], None]) -> Callable[[Any], None]:
         """For servers of the organisation alone (TL-6)."""
 
         def handle(happened: Any) -> None:
-            session = self._inbound.of_a_server(happened.session)
+            session = self._callers.inbound.of_a_server(happened.session)
             if session is not None:
                 act(happened, session)
 
         return handle
 
     def _mailboxes_delivered(self, happened: inputs.MailboxesDelivered) -> None:
-        self._copies.logged(happened.log)
+        self._mail.copies.logged(happened.log)
         self._work.delivered(happened.delivery, happened.delivered, happened.duplicates)
 
     def _committed(self, happened: inputs.Committed) -> None:
         self._work.committed(happened.commit)
-        self._pressure.written()
+        self._mail.pressure.written()
 
     def _database_set_aside(self, happened: inputs.DatabaseSetAside) -> None:
         fields = (
@@ -282,8 +299,8 @@ class Node:
         self._work.emit(LogLifecycle("database-set-aside", fields))
 
     def _stop_requested(self, _happened: inputs.StopRequested) -> None:
-        self._inbound.stop()
-        self._sessions.hang_up_idle()
+        self._callers.inbound.stop()
+        self._mail.sessions.hang_up_idle()
 
 
 def _not_here(_happened: Any, session: InboundSession) -> None:

@@ -74,7 +74,7 @@ def loses_its_database_between_two_messages() -> tuple[World, str, int]:
     """<old@x>, then <new@x>; and of the session before that: what lyo1 would say, its number."""
     world = World()
     held_at_lyo1(world)
-    late = par1(world)._sessions.begun
+    late = par1(world)._mail.sessions.begun
     old_id = world.hosts["lyo1"].disk.database_id
     lyo1_returns(world, new_database=True)
     world.send("par1", message_id="<new@x>")
@@ -97,16 +97,16 @@ def reported_at_last(world: World) -> list[str]:
 def test_a_session_that_stands_late_is_not_believed() -> None:
     """It was begun before lyo1 lost its queue database, and says the id that lyo1 had."""
     world, old_id, late = loses_its_database_between_two_messages()
-    par1(world)._vanished.named("lyo1", old_id, late)
+    par1(world)._mail.vanished.named("lyo1", old_id, late)
     assert reported_at_last(world) == ["<old@x>"]
 
 
 def test_a_session_says_nothing_of_messages_that_came_after_it_was_begun() -> None:
     """It was opened late, after the message was shadowed over one that had stood before."""
     world, old_id, _ = loses_its_database_between_two_messages()
-    tracked = par1(world)._delivery.shadowed_by("lyo1")
+    tracked = par1(world)._mail.delivery.shadowed_by("lyo1")
     (begun,) = [each.begun for each in tracked if each.message.header.message_id == "<new@x>"]
-    par1(world)._vanished.named("lyo1", old_id, begun)
+    par1(world)._mail.vanished.named("lyo1", old_id, begun)
     assert "<new@x>" not in reported_at_last(world)
 
 
