@@ -1,61 +1,64 @@
-"""Queues and resubmit requests of servers, as tables for a person: of a lab that stands as its
+"""Queues and resubmit requests of servers, line by line for a person: of a lab that stands as its
 servers show them, of a run that is over as they were collected at its end.
+
+What servers say is text of theirs: it is shown as it is, in columns that nothing cuts.
 """
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from rich.table import Table
-
 from lab.program.errors import ScenarioError
+from lab.program.printable import printable
 from nodes.core.interface.replies import QueueShown
 from nodes.core.model.lab_time import iso
 from nodes.shell.verbs.queues import read_reply
 
 QUEUES = "queues.jsonl"
-REQUEST_COLUMNS = (
-    "server",
-    "request",
-    "safety net",
-    "database",
-    "start",
-    "end",
-    "state",
-    "given back",
-)
+OF_QUEUES = ("server", "queue", "name", "length", "next retry", "last error")
+OF_REQUESTS = (
+    "server", "request", "safety net", "database", "start", "end", "state", "given back",
+)  # fmt: skip
+NUMBERS = ("length", "given back")
+# words of a request as XRESUBMIT LIST shows it
+REQUEST_WORDS = 11
+Row = tuple[str, ...]
 
 
-def queues_table(replies: Mapping[str, str]) -> Table:
-    """Of what servers answered to XQUEUES."""
-    table = _table("server", "queue", "name", "length", "next retry", "last error")
-    for server, said in replies.items():
-        try:
-            queues, figures = read_reply(said)
-        except ValueError as error:
-            table.add_row(server, "", "", "", "", str(error))
-            continue
-        for queue in queues:
-            table.add_row(server, *_row(queue))
-        for name, value in figures:
-            table.add_row(server, "figure", name, value, "", "")
-    return table
+def queue_lines(replies: Mapping[str, str]) -> list[str]:
+    """Of what servers answered to XQUEUES; of one that said something else, what it said."""
+    return _aligned(OF_QUEUES, [row for each in replies.items() for row in _of_queues(*each)])
 
 
-def _row(queue: QueueShown) -> tuple[str, ...]:
-    retry = "" if queue.next_retry_ms is None else iso(queue.next_retry_ms)
+def _of_queues(server: str, said: str) -> Iterator[Row]:
+    try:
+        queues, figures = read_reply(said) if said.startswith("250") else ((), ())
+    except ValueError:
+        queues, figures = (), ()
+    if not figures:
+        yield server, "", "", "", "", said
+    for queue in queues:
+        yield server, *_queue(queue)
+    for name, value in figures:
+        yield server, "figure", name, value, "", ""
+
+
+def _queue(queue: QueueShown) -> Row:
+    retry = "" if queue.next_retry_ms is None else _moment(queue.next_retry_ms)
     return queue.kind, queue.name, str(queue.length), retry, queue.last_error
 
 
-def recorded_table(folder: Path, server: str | None) -> Table:
+def recorded_lines(folder: Path, server: str | None) -> list[str]:
     """Of a run folder: what was left in the queues. Raises ScenarioError."""
-    table = _table("server", "queue", "name", "length")
-    for path in _recorded(folder, server):
-        lengths = Counter(_queue_of(line) for line in path.read_text("utf-8").splitlines())
-        for (kind, name), length in sorted(lengths.items()):
-            table.add_row(path.parent.name, kind, name, str(length))
-    return table
+    rows = [
+        (path.parent.name, kind, name, str(length))
+        for path in _recorded(folder, server)
+        for (kind, name), length in sorted(
+            Counter(map(_queue_of, path.read_text("utf-8").splitlines())).items()
+        )
+    ]
+    return _aligned(OF_QUEUES[:4], rows)
 
 
 def _recorded(folder: Path, server: str | None) -> list[Path]:
@@ -71,28 +74,33 @@ def _queue_of(line: str) -> tuple[str, str]:
     return str(row.get("queue")), str(row.get("primary") or row.get("shadow_server") or "")
 
 
-def requests_table(replies: Mapping[str, str]) -> Table:
+def request_lines(replies: Mapping[str, str]) -> list[str]:
     """Of what servers answered to XRESUBMIT LIST."""
-    table = _table(*REQUEST_COLUMNS)
-    for server, said in replies.items():
-        for words in _requests(said.splitlines()):
-            request, net, database, start, end, _created, _by, state, count, *_ = words
-            table.add_row(
-                server, request, net, database, iso(int(start)), iso(int(end)), state, count
-            )
-    return table
+    return _aligned(OF_REQUESTS, [row for each in replies.items() for row in _requests(*each)])
 
 
-def _requests(lines: Iterable[str]) -> Iterator[list[str]]:
+def _requests(server: str, said: str) -> Iterator[Row]:
     """The last line says that it is done."""
-    for line in lines:
+    for line in said.splitlines():
         words = line.removeprefix("250").removeprefix("-").split()
-        if len(words) == 11:
-            yield words
+        if len(words) == REQUEST_WORDS:
+            request, net, database, start, end, _created, _by, state, count, *_ = words
+            times = (_moment(int(start)), _moment(int(end)))
+            yield server, request, net, database, *times, state, count
 
 
-def _table(*columns: str) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for column in columns:
-        table.add_column(column, justify="right" if column in ("length", "given back") else "left")
-    return table
+def _moment(at_ms: int) -> str:
+    """By the clock of the lab, without its year: `01-05 08:21:04`."""
+    return iso(at_ms)[5:19].replace("T", " ")
+
+
+def _aligned(columns: Row, rows: Sequence[Row]) -> list[str]:
+    shown = [columns, *(tuple(map(printable, row)) for row in rows)]
+    widths = [max(map(len, cells)) for cells in zip(*shown, strict=True)]
+    return [
+        "  ".join(
+            cell.rjust(width) if name in NUMBERS else cell.ljust(width)
+            for name, cell, width in zip(columns, row, widths, strict=True)
+        ).rstrip()
+        for row in shown
+    ]

@@ -12,12 +12,14 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.live import Live
+from rich.text import Text
 
 from lab.cli.completion import run_names
 from lab.cli.options import STATE
 from lab.cli.paths import not_empty
-from lab.cli.queues_view import queues_table, recorded_table, requests_table
+from lab.cli.queues_view import queue_lines, recorded_lines, request_lines
 from lab.program.errors import ScenarioError
+from lab.program.printable import printable
 from lab.run.history import run_entries
 from lab.validation.library import RUNS, find_run
 from nodes.shell.verbs.queues import VERB as QUEUES
@@ -25,6 +27,7 @@ from nodes.shell.verbs.safety_net import VERB as RESUBMIT
 from nodes.shell.verbs.safety_net import format_change
 
 LOOK_EVERY_SECONDS = 1.0
+ANSWERED = "250"
 Standing = Annotated[
     str,
     typer.Argument(
@@ -49,9 +52,9 @@ def queues(run: Standing, server: Server = None) -> None:
     try:
         folder = find_run(run)
     except ScenarioError:
-        Console().print(queues_table(_asking(run)(QUEUES, server)))
+        print(*queue_lines(_asking(run)(QUEUES, server)), sep="\n")
     else:
-        Console().print(recorded_table(folder, server))
+        print(*recorded_lines(folder, server), sep="\n")
 
 
 def requests(
@@ -66,11 +69,14 @@ def requests(
     if (change is None) != (request is None):
         raise ScenarioError("--change takes --request", "--change disable --request o1")
     ask = _asking(run)
-    if change is not None and request is not None:
-        for name, said in ask(" ".join(format_change(change.value, request)), server).items():
-            print(f"{name}: {said}")
+    if change is None or request is None:
+        print(*request_lines(ask(f"{RESUBMIT} LIST", server)), sep="\n")
         return
-    Console().print(requests_table(ask(f"{RESUBMIT} LIST", server)))
+    replies = ask(" ".join(format_change(change.value, request)), server)
+    print(*(f"{name}: {printable(said)}" for name, said in replies.items()), sep="\n")
+    if not any(said.startswith(ANSWERED) for said in replies.values()):
+        cause = f"no server would {change.value} the request {request}"
+        raise ScenarioError(cause, f"shadowlab requests {run} lists them")
 
 
 def watch(run: Standing, server: Server = None) -> None:
@@ -78,7 +84,8 @@ def watch(run: Standing, server: Server = None) -> None:
     ask = _asking(run)
     with Live(console=Console(file=sys.stdout), auto_refresh=False) as live:
         while True:
-            live.update(queues_table(ask(QUEUES, server)), refresh=True)
+            lines = "\n".join(queue_lines(ask(QUEUES, server)))
+            live.update(Text(lines, no_wrap=True, overflow="crop"), refresh=True)
             time.sleep(LOOK_EVERY_SECONDS)
 
 

@@ -44,9 +44,9 @@ def read_reply(text: str) -> tuple[tuple[QueueShown, ...], tuple[tuple[str, str]
     queues, figures = [], []
     for part in " ".join(text.split()).split(END)[:-1]:
         words = part.strip().removeprefix("250").removeprefix("-").split()
-        if words[0] == "queue":
+        if words[:1] == ["queue"]:
             queues.append(_read(words[1:]))
-        elif words[0] == "figure" and len(words) == 3:
+        elif words[:1] == ["figure"] and len(words) == 3:
             figures.append((words[1], words[2]))
         else:
             raise ValueError(f"{part!r} is no line of {VERB}")
