@@ -10,6 +10,7 @@ database: whichever copy is active, its server goes on with what is in it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -49,10 +50,13 @@ Logged: TypeAlias = Callable[[ReplicationLog], None]
 
 @dataclass(eq=False, slots=True)
 class Submitted:
-    """An item that this server submits; `again`: when it is tried next."""
+    """An item that this server submits; `reading`: of the Outbox, since which it is known here;
+    `again`: when it is tried next.
+    """
 
     database: str
     item: OutboxItem
+    reading: int
     is_acknowledged: bool = False
     again: Timer | None = None
 
@@ -79,6 +83,7 @@ class Submission:
         self._hand_over = hand_over
         self._items: dict[str, Submitted] = {}
         self._read: set[str] = set()
+        self._readings: Counter[str] = Counter()
 
     def opened(self) -> None:
         """After a start: what waits in databases that have no other copy."""
@@ -96,6 +101,7 @@ class Submission:
             self._read.discard(database)
         elif database not in self._read:
             self._read.add(database)
+            self._readings[database] += 1
             self._work.change_copy(
                 database,
                 ReadOutbox(),
@@ -110,7 +116,7 @@ class Submission:
     def _found(self, database: str, answer: CopyChanged) -> None:
         for item in answer.outbox:
             if item.item_id not in self._items:
-                self._begin(Submitted(database, item))
+                self._begin(Submitted(database, item, self._readings[database]))
 
     def requested(self, asked: OutboxRequested) -> None:
         session = self._sessions.named(asked.session)
@@ -139,7 +145,7 @@ class Submission:
             for log in answer.logs:
                 self._logged(log)
             self._work.emit(DropBody(offered.body))
-            submitted = Submitted(database, item)
+            submitted = Submitted(database, item, self._readings[database])
             logged = ", ".join(f"Log:{log.number}" for log in answer.logs)
             self._work.emit(_outbox_row("NOTIFYMAPI", submitted, logged))
             me, message_id = self._config.me.fqdn, item.header.message_id
@@ -187,14 +193,18 @@ class Submission:
         self._try_again(submitted)
 
     def _try_again(self, submitted: Submitted) -> None:
-        act = self._remove if submitted.is_acknowledged else self._submit
+        database = submitted.database
 
         def again() -> None:
-            if self._active_copies.takes(submitted.database):
-                act(submitted)
+            is_here = self._active_copies.takes(database)
+            if is_here and submitted.is_acknowledged:
+                self._remove(submitted)
+            elif is_here and submitted.reading == self._readings[database]:
+                self._submit(submitted)
             else:
-                self._read.discard(submitted.database)
                 self._forget(submitted)
+                self._read.discard(database)
+                self.look_into(database)
 
         submitted.again = self._work.again(SUBMIT_AGAIN_MS, again)
 
@@ -211,7 +221,9 @@ class Submission:
         )
 
     def _forget(self, submitted: Submitted) -> None:
-        """Done, or another server's to submit; where it comes back, it is read again."""
+        """Done; or another server's to submit, which may have done that by the time the copy here is
+        active once more: what is still in the Outbox is read again.
+        """
         del self._items[submitted.item.item_id]
 
 

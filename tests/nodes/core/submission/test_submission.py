@@ -9,7 +9,8 @@ import pytest
 from nodes.core.interface import inputs as on
 from nodes.core.model.message import Envelope, Header
 from nodes.store.mailbox import outbox
-from tests.nodes.core.world import MINUTE, OUTSIDE, USER1, USER2, World
+from tests.nodes.core.copies.copies import ask, world_of
+from tests.nodes.core.world import MANAGER, MINUTE, OUTSIDE, SECOND, USER1, USER2, World
 
 SERVER, DATABASE = "par2", "DB1"
 REJECTS = {"RejectMessageOnShadowFailure": True}
@@ -113,3 +114,20 @@ def test_a_message_without_message_id_has_one_of_its_own_from_the_outbox_on() ->
     [shown] = world.mailboxes[USER2]
     assert shown.startswith("<")
     assert len({row.message_id for row in world.of("NOTIFYMAPI") + world.of("SUBMIT")}) == 1
+
+
+def test_what_another_copys_server_submitted_meanwhile_is_tried_here_no_more() -> None:
+    """The copy is active elsewhere and here again, all within the wait of what was put off."""
+    world = world_of(SERVER, "lyo1", managed=True, TransportConfig=REJECTS)
+    world.run(20 * SECOND)
+    for peer in ("par1", "lyo1", "lyo2"):
+        world.cut_service(SERVER, peer, "smtp")
+    submit(world)
+    for server in ("lyo1", SERVER):
+        asked = ask(world, MANAGER, lambda s, to=server: on.SwitchoverRequested(s, DATABASE, to))
+        assert asked.code == 250
+        world.run(5 * SECOND)
+    assert [row.server for row in world.of("SUBMIT")] == ["lyo1"]
+    world.run(10 * MINUTE)
+    assert events(world).count("SUBMITDEFER") == 1
+    assert waiting(world) == []
