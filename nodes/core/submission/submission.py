@@ -221,7 +221,7 @@ class Submission:
         )
 
     def _forget(self, submitted: Submitted) -> None:
-        """Done; or another server's to submit, which may have done that by the time the copy here is
+        """Done; or another server's to submit, which may have done that before the copy here is
         active once more: what is still in the Outbox is read again.
         """
         del self._items[submitted.item.item_id]
