@@ -38,6 +38,7 @@ SESSION = (
 # what asks for the batch of simulated runs, which is made and judged once
 BATCH = (
     "tests/scenarios/test_on_simulator.py",
+    "tests/scenarios/test_same_bytes.py",
     "tests/scenarios/test_second_opinion.py",
 )
 # how long an example takes says how busy the machine is, and no more

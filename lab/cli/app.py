@@ -13,10 +13,10 @@ import typer
 from typer.exceptions import TyperException
 from typer.main import get_command
 
+from lab.cli import by_hand, record, scenarios, standing
 from lab.cli import campaigns as many_runs
 from lab.cli import housekeeping as keeping
 from lab.cli import prove as proving
-from lab.cli import record, scenarios, standing
 from lab.cli import replay as replaying
 from lab.cli import run as one_run
 from lab.program.errors import CALL_WRONG, FAIL, PASS, LabError
@@ -37,8 +37,17 @@ app = typer.Typer(
 )
 GROUPS: dict[str, Sequence[Callable[..., None]]] = {
     "Before a run": (scenarios.validate, scenarios.plan, scenarios.schema, keeping.new),
-    "One run": (one_run.run, one_run.up, one_run.down),
-    "A lab that stands": (standing.queues, standing.requests, standing.watch),
+    "One run": (one_run.run, one_run.down),
+    "A lab that stands": (
+        by_hand.up,
+        by_hand.do,
+        by_hand.heal,
+        by_hand.send,
+        by_hand.status,
+        standing.queues,
+        standing.requests,
+        standing.watch,
+    ),
     "Many runs": (
         many_runs.suite,
         many_runs.repeat,

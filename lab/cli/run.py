@@ -1,4 +1,4 @@
-"""One run and its ground: run, up, and down for whatever a run left.
+"""One run, and down for whatever a run left.
 
 What the containers need is imported only when a command needs containers.
 """
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lab.cli.by_hand import end, is_stood_by
 from lab.cli.completion import run_names
 from lab.cli.options import (
     STATE,
@@ -89,16 +90,6 @@ def run(
     raise typer.Exit(ended.exit_code)
 
 
-def up(name: Name, seed: Seed = None, allow_unsafe: AllowUnsafe = False) -> None:
-    """Provision a scenario's lab and leave it standing, without faults; down removes it."""
-    from lab.hosts.containers.host import ContainerHost
-    from lab.run.standing_lab import stand
-
-    scenario = checked_scenario(name, allow_unsafe=allow_unsafe)
-    resolved = resolved_plan(scenario, seed)
-    raise typer.Exit(stand(resolved, STATE, ContainerHost(STATE)).exit_code)
-
-
 def _host_at_hand(plan: Plan) -> tuple[On, str]:
     """With the reason, where it is not containers."""
     from lab.hosts.containers.engine import answers
@@ -117,16 +108,22 @@ def down(
         str | None,
         typer.Argument(
             help="a run's id or folder, as up and list runs show it, of any checkout; by default "
-            "every run of this checkout whose lab is not alive, and a lab that up left standing",
+            "every run of this checkout whose lab is not alive",
             callback=not_empty,
             autocompletion=run_names,
         ),
     ] = None,
+    now: Annotated[
+        bool, typer.Option("--now", help="a lab that up left standing is not settled and judged")
+    ] = False,
 ) -> None:
     """Remove whatever a run left: containers, networks, volumes, keys, folders and processes.
 
+    A lab that up left standing is healed, settles and is judged: its verdict is the exit code.
     Without a name the labs of other checkouts are left alone; named, one goes with its keys.
     """
+    if run is not None and not now and is_stood_by(run):
+        raise typer.Exit(end(run))
     from lab.hosts.containers import down as take_down
     from lab.hosts.containers.engine import connect
 

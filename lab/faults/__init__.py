@@ -44,9 +44,14 @@ KINDS: Mapping[str, Callable[[Any, RunningLab], Fault]] = {
 
 def faults_of(plan: Plan, lab: RunningLab) -> list[Fault | AtPlace]:
     """The faults of a plan, ready to start or to wait for their places, in the plan's order."""
-    return [_fault(planned, lab) for planned in plan.faults]
+    return [
+        fault_of(planned, lab)
+        if planned.when is None
+        else AtPlace(planned, lab, KINDS[planned.kind])
+        for planned in plan.faults
+    ]
 
 
-def _fault(planned: plan_faults.Fault, lab: RunningLab) -> Fault | AtPlace:
-    make = KINDS[planned.kind]
-    return make(planned, lab) if planned.when is None else AtPlace(planned, lab, make)
+def fault_of(planned: plan_faults.Fault, lab: RunningLab) -> Fault:
+    """One that starts at a time."""
+    return KINDS[planned.kind](planned, lab)

@@ -12,7 +12,7 @@ from lab.faults.observer.target import Proxies, Servers, Wire
 from lab.plan.plan import Plan
 from lab.plan.topology import LinkName
 from lab.record.folder import RunFolder
-from lab.workload.agent import ProbeMessageReply, WorkloadStatus
+from lab.workload.agent import Hushed, ProbeMessageReply, WorkloadStatus
 from lab.workload.probe import Probe
 
 Say = Callable[[str], None]
@@ -39,6 +39,10 @@ class TrafficSource(MessageProber, Protocol):
     """The workload and the prober in one. Raises AgentError."""
 
     def status(self) -> WorkloadStatus: ...
+
+    def add(self, messages: Sequence[Mapping[str, object]]) -> None: ...
+
+    def hush(self) -> Hushed: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ def resolve_messages(
     ]
     drawn.sort(key=lambda message: message.at_ms)
     return tuple(
-        replace(message, message_id=_message_id(number, scenario, seed, message.sender))
+        replace(message, message_id=message_id(number, scenario, seed, message.sender))
         for number, message in enumerate(drawn, start=1)
     )
 
@@ -181,5 +181,6 @@ def _mailbox_servers(topology: PlanTopology) -> list[str]:
     return [server.name for server in topology.servers if server.role == "mailbox"]
 
 
-def _message_id(number: int, scenario: str, seed: int, sender: str) -> str:
+def message_id(number: int, scenario: str, seed: int, sender: str) -> str:
+    """Of the message of that number in a run."""
     return f"<m{number:06d}.{scenario}.{seed}@{sender.partition('@')[2]}>"

@@ -67,13 +67,15 @@ def run(
     folder = RunFolder.create(options.runs, plan.scenario, plan.seed, started)
     where = host or ContainerHost(options.state)
     begin = begin_evaluation or partial(evaluation_of, to_stderr=options.summary_to_stderr)
-    one = _Run(plan, options, where, folder, started, tell, begin)
+    one = LiveRun(plan, options, where, folder, started, tell, begin)
     ending = one.go()
     return conclude(folder.path, ending, one.evaluation, tell)
 
 
 @dataclass(slots=True)
-class _Run:
+class LiveRun:
+    """One of them; `go` once. What its timeline is may be another's (`lab.standing`)."""
+
     plan: Plan
     options: RunOptions
     host: Host
@@ -118,7 +120,7 @@ class _Run:
         durations.note(time.monotonic() - began, step, self.plan.scenario)
 
     def _predict(self) -> str:
-        durations, timeline = Durations(self.options.runs), _wall_seconds(self.plan)
+        durations, timeline = Durations(self.options.runs), wall_seconds(self.plan)
         steps = ("ground", "take-down", "evaluation")
         around = sum(durations.expected(step, self.plan.scenario) for step in steps)
         about = f"about {span(timeline + around)}, of which {span(timeline)} for the timeline"
@@ -155,14 +157,16 @@ class _Run:
         watchdog.bound(GROUND_AT_MOST_SECONDS)
         with self._timed("provisioning", "ground"):
             means = self.host.up(self.plan, self.folder, self.say)
-        watchdog.bound(HANGS_AFTER * _wall_seconds(self.plan) + ALLOWANCE_SECONDS)
+        watchdog.bound(HANGS_AFTER * wall_seconds(self.plan) + ALLOWANCE_SECONDS)
         record = JsonLines(self.folder.probes)
         steady = SteadyState(self.plan, self.folder.run_id, means.links, means.traffic, record)
         self.say(f"steady state: {steady.check()} links carry mail")
-        with self.resolution, waiting("the timeline", _wall_seconds(self.plan)):
-            self._timeline(means)
+        with self.resolution:
+            lab = self._begin(means)
+            self._timeline(lab, means)
 
-    def _timeline(self, means: Means) -> None:
+    def _begin(self, means: Means) -> RunningLab:
+        """Lab time goes on from here."""
         plan = self.plan
         self.clock = LabClock(
             parse_origin(plan.clock.origin), plan.clock.speed, self.host.start_clock()
@@ -171,17 +175,21 @@ class _Run:
             plan, self.clock, means.links, means.proxies, means.servers, means.traffic
         )
         self.next_tick_ns = time.monotonic_ns() + round(TICK_SECONDS * 1e9)
-        asked = operations_of(plan, self.lab)
+        return self.lab
+
+    def _timeline(self, lab: RunningLab, means: Means) -> None:
+        asked = operations_of(self.plan, lab)
         journal = Journal(
             JsonLines(self.folder.faults),
-            self.clock,
+            lab.clock,
             operations=[each.id for each in asked],
             operation_lines=JsonLines(self.folder.operations) if asked else None,
         )
-        acts = [*faults_of(plan, self.lab), *asked]
-        self.schedule = Schedule(acts, journal, self.clock, self.say)
-        self.schedule.run(lambda at_ms: self._wait_until(at_ms, means))
-        self._wait_until(plan.duration_ms, means)
+        acts = [*faults_of(self.plan, lab), *asked]
+        self.schedule = Schedule(acts, journal, lab.clock, self.say)
+        with waiting("the timeline", wall_seconds(self.plan)):
+            self.schedule.run(lambda at_ms: self._wait_until(at_ms, means))
+            self._wait_until(self.plan.duration_ms, means)
 
     def _wait_until(self, at_ms: float, means: Means) -> None:
         """Sleep to a lab time, looking at the workload and saying how far things are."""
@@ -206,9 +214,12 @@ class _Run:
             cause = f"the workload crashed: {status.crashed.strip().splitlines()[-1]}"
             raise GroundError(cause, "see logs/workload/stderr.log in the run folder")
         self.say(
-            f"lab time {span(now_ms / 1000)} of {span(self.plan.duration_ms / 1000)}, "
+            f"lab time {self._how_far(now_ms)}, "
             f"{status.acknowledged} of {status.planned} messages acknowledged"
         )
+
+    def _how_far(self, now_ms: int) -> str:
+        return f"{span(now_ms / 1000)} of {span(self.plan.duration_ms / 1000)}"
 
     def _take_down(self, watchdog: Watchdog, ending: Ending) -> list[str]:
         """Heal, stop, collect, remove; each step bounded, none skipped; what went wrong."""
@@ -261,5 +272,6 @@ class _Run:
         )
 
 
-def _wall_seconds(plan: Plan) -> float:
+def wall_seconds(plan: Plan) -> float:
+    """How long its timeline takes."""
     return plan.duration_ms / plan.clock.speed / 1000

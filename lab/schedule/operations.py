@@ -118,7 +118,11 @@ def _call(reply: Callable[[], str]) -> str:
 
 def operations_of(plan: Plan, lab: RunningLab) -> list[Fault]:
     """The operations of a plan, ready for the schedule."""
-    return [
-        DirectoryChange(each, lab) if isinstance(each, ChangeGroup) else Asked(each, lab)
-        for each in plan.operations
-    ]
+    return [operation_of(each, lab) for each in plan.operations]
+
+
+def operation_of(planned: Operation, lab: RunningLab) -> Fault:
+    """One of them."""
+    if isinstance(planned, ChangeGroup):
+        return DirectoryChange(planned, lab)
+    return Asked(planned, lab)

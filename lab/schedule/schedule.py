@@ -17,7 +17,7 @@ import time
 from bisect import insort
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lab.clock import LabClock
 from lab.faults.at_breakpoint import AtPlace
@@ -51,7 +51,10 @@ class Event:
 
 
 class Schedule:
-    """Runs the faults of one run. Use `run`, then always `heal`, then `finish`."""
+    """Runs the faults of one run. Use `run`, then always `heal`, then `finish`.
+
+    Where faults come while the lab runs: `add`, and `act_on_what_is_due` instead of `run`.
+    """
 
     def __init__(
         self,
@@ -80,13 +83,45 @@ class Schedule:
         """Every start and stop in its time. Raises GroundError, and whatever `wait_until` does."""
         self._waiting.arm()
         while (event := self._next_event(wait_until)) is not None:
-            fault = self._faults[event.index]
-            if event.is_start:
-                self._start(fault)
-            elif fault.id in self._ending and not self._ending[fault.id].done():
-                self._running.append(self._servers.submit(self._stop_when_ended, fault))
-            else:
-                self._stop(fault)
+            self._act(event)
+
+    def add(self, fault: Fault) -> None:
+        """One more, which starts after now."""
+        self._faults.append(fault)
+        for event in events_of([fault]):
+            insort(self._events, replace(event, index=len(self._faults) - 1), key=_turn)
+
+    def act_on_what_is_due(self) -> None:
+        """Instead of `run`, again and again. Raises GroundError."""
+        while self._is_due():
+            self._act(self._events.pop(0))
+        if self._failed:
+            raise self._failed.pop()
+
+    def stop_now(self, fault_id: str) -> bool:
+        """End one before its time; False where none of that id has begun and not ended."""
+        begun = next((each for each in self._begun if each.id == fault_id), None)
+        if begun is not None:
+            self._end(begun)
+        return begun is not None
+
+    @property
+    def standing(self) -> dict[str, str]:
+        """What acts now: ids, and what each is."""
+        return {each.id: each.describe() for each in self._begun}
+
+    def _act(self, event: Event) -> None:
+        fault = self._faults[event.index]
+        if event.is_start:
+            self._start(fault)
+        else:
+            self._end(fault)
+
+    def _end(self, fault: Fault) -> None:
+        if fault.id in self._ending and not self._ending[fault.id].done():
+            self._running.append(self._servers.submit(self._stop_when_ended, fault))
+        else:
+            self._stop(fault)
 
     def heal(self) -> None:
         """Stop what was begun and not stopped, last first; errors become `complaints`."""

@@ -2,7 +2,8 @@
 
 The lab sits outside the networks of the servers, so the container connects for it. Requests:
 `{"op": "probe", "address": "host:port", "wait_ms": n}`, `{"op": "probe-message", "address",
-"fqdn", "sender", "recipient", "message_id", "wait_ms"}`, `{"op": "status"}`, `{"op": "stop"}`.
+"fqdn", "sender", "recipient", "message_id", "wait_ms"}`, `{"op": "status"}`, `{"op": "add",
+"messages": [as in plan.json]}`, `{"op": "hush"}`, `{"op": "stop"}`.
 Every answer is one object: `{"ok": true, …}` or `{"ok": false, "error": "…"}`. Both ends are in
 this module, so that the words are written once. One request, one connection: nothing is shared
 between callers, and each call is bounded.
@@ -11,7 +12,7 @@ between callers, and each call is bounded.
 import asyncio
 import json
 import socket
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lab.workload.probe import Probe, Seen
@@ -46,6 +47,14 @@ class WorkloadStatus:
     acknowledged: int
     outstanding: int
     crashed: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Hushed:
+    """When the last message could begin, in lab ms, and which of an earlier time had not."""
+
+    at_ms: int
+    not_begun: frozenset[str]
 
 
 async def serve(handlers: Mapping[str, Handler], host: str, port: int) -> asyncio.Server:
@@ -124,6 +133,17 @@ class Agent:
             int(str(answer["outstanding"])),
             None if crashed is None else str(crashed),
         )
+
+    def add(self, messages: Sequence[Mapping[str, object]]) -> None:
+        """Messages as plan.json has them, to be sent beside those of the plan."""
+        self._ask({"op": "add", "messages": messages}, 0)
+
+    def hush(self) -> Hushed:
+        """No message begins from now on; those that have begun are tried on."""
+        answer = self._ask({"op": "hush"}, 0)
+        not_begun = answer["not_begun"]
+        ids = map(str, not_begun) if isinstance(not_begun, list) else ()
+        return Hushed(int(str(answer["at_ms"])), frozenset(ids))
 
     def stop(self) -> None:
         """Returns when the last outcome is in the ledger and nothing more is sent."""

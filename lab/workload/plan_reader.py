@@ -6,8 +6,8 @@ this runs in the container. Anything else in the plan is none of the sender's bu
 """
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
@@ -36,28 +36,39 @@ class PlannedMessage:
 
 @dataclass(frozen=True, slots=True)
 class WorkPlan:
-    """`messages` in order of their time; nothing is sent from `duration_ms` on."""
+    """`messages` in order of their time; nothing is sent from `duration_ms` on. `homes`: by
+    address of a mailbox its database.
+    """
 
     origin: datetime
     speed: float
     duration_ms: float
     messages: tuple[PlannedMessage, ...]
     strangers: tuple[Stranger, ...] = ()
+    homes: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_work_plan(path: Path) -> WorkPlan:
     """The messages and strangers of a `plan.json`; KeyError or ValueError when it is none."""
     plan = json.loads(path.read_text(encoding="utf-8"))
     mailboxes = plan.get("topology", {}).get("mailboxes", ())
-    databases = {box["address"]: box["database"] for box in mailboxes}
-    messages = [_message(row, databases) for row in plan["messages"]]
+    homes = {box["address"]: box["database"] for box in mailboxes}
     return WorkPlan(
         parse_origin(plan["clock"]["origin"]),
         float(plan["clock"]["speed"]),
         float(plan["duration_ms"]),
-        tuple(sorted(messages, key=lambda message: (message.at_ms, message.message_id))),
+        read_messages(plan["messages"], homes),
         decode(tuple[Stranger, ...], plan.get("strangers", []), "strangers"),
+        homes,
     )
+
+
+def read_messages(
+    rows: Iterable[Mapping[str, object]], homes: Mapping[str, str]
+) -> tuple[PlannedMessage, ...]:
+    """Messages as plan.json has them, in order of their time. Raises KeyError, ValueError."""
+    messages = [_message(row, homes) for row in rows]
+    return tuple(sorted(messages, key=lambda message: (message.at_ms, message.message_id)))
 
 
 def read_targets(path: Path) -> dict[str, Target]:
@@ -69,7 +80,7 @@ def read_targets(path: Path) -> dict[str, Target]:
     return targets
 
 
-def _message(row: dict[str, object], databases: Mapping[str, str]) -> PlannedMessage:
+def _message(row: Mapping[str, object], homes: Mapping[str, str]) -> PlannedMessage:
     mail, sender = str(row["mail"]), str(row["sender"])
     return PlannedMessage(
         str(row["message_id"]),
@@ -80,7 +91,7 @@ def _message(row: dict[str, object], databases: Mapping[str, str]) -> PlannedMes
         _names(row["via"]),
         int(_number(row["size_bytes"])),
         _number(row["retry_ms"]),
-        databases[sender] if mail == INTERNAL else None,
+        homes[sender] if mail == INTERNAL else None,
     )
 
 

@@ -18,15 +18,21 @@ import ssl
 import sys
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from lab.clock import LabClock, read_start
 from lab.program.errors import PASS, ScenarioError
-from lab.workload.agent import AGENT_PORT, Handler, Request, serve
+from lab.workload.agent import AGENT_PORT, Handler, Hushed, Request, serve
 from lab.workload.content import content_of
 from lab.workload.ledger import Ledger, LedgerFile, LedgerMessage, Outcome
-from lab.workload.plan_reader import PlannedMessage, WorkPlan, read_targets, read_work_plan
+from lab.workload.plan_reader import (
+    PlannedMessage,
+    WorkPlan,
+    read_messages,
+    read_targets,
+    read_work_plan,
+)
 from lab.workload.probe import probe
 from lab.workload.smtp_attempt import Attempt, Mail, Patience, Result, Target, tls_context
 from lab.workload.stranger_record import STRANGERS_FILE, StrangerRecord
@@ -44,7 +50,7 @@ PROBE_BYTES = 600
 
 
 class Workload:
-    """Sends `plan` to `targets`; `ledger` hears of everything first."""
+    """Sends `plan` to `targets`, and what is added; `ledger` hears of everything first."""
 
     def __init__(
         self,
@@ -58,24 +64,54 @@ class Workload:
         self._ledger, self._tls = ledger, tls
         self._patience = patience(clock)
         self._slots = {name: asyncio.Semaphore(SESSIONS_PER_SERVER) for name in targets}
+        self._not_begun = {each.message_id: each.at_ms for each in plan.messages}
+        self._sending: set[asyncio.Task[None]] = set()
+        self._is_hushed = False
         self.begun = 0
         self.acknowledged = 0
         self.crashed: str | None = None
 
     async def run(self) -> None:
         """Returns when every message is acknowledged or the plan is over; may be cancelled."""
-        tasks: set[asyncio.Task[None]] = set()
         try:
             for message in self._plan.messages:
                 await self._sleep_until(message.at_ms)
-                tasks.add(asyncio.create_task(self._deliver(message)))
-            await asyncio.gather(*tasks)
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+                self._sending.add(asyncio.create_task(self._deliver(message)))
+            await asyncio.gather(*self._sending)
+        except asyncio.CancelledError:
+            await self.end()
+            raise
+
+    def add(self, messages: Iterable[PlannedMessage]) -> None:
+        """Each is sent at its time, or at once where that has passed."""
+        for message in messages:
+            self._not_begun[message.message_id] = message.at_ms
+            self._sending.add(asyncio.create_task(self._deliver_in_time(message)))
+
+    def hush(self) -> Hushed:
+        """Nothing more begins; what has begun is tried on."""
+        self._is_hushed, now_ms = True, self._clock.lab_ms(time.monotonic_ns())
+        late = (name for name, at_ms in self._not_begun.items() if at_ms <= now_ms)
+        return Hushed(now_ms, frozenset(late))
+
+    async def end(self) -> None:
+        """What is under way is given up, and the ledger says so."""
+        for task in self._sending:
+            task.cancel()
+        await asyncio.gather(*self._sending, return_exceptions=True)
+
+    @property
+    def planned(self) -> int:
+        return self.begun + len(self._not_begun)
+
+    async def _deliver_in_time(self, message: PlannedMessage) -> None:
+        await self._sleep_until(message.at_ms)
+        await self._deliver(message)
 
     async def _deliver(self, message: PlannedMessage) -> None:
+        if self._is_hushed:
+            return
+        del self._not_begun[message.message_id]
         self.begun += 1
         try:
             await self._submit(message)
@@ -146,6 +182,8 @@ class Container:
             "probe": self._probe,
             "probe-message": self._probe_message,
             "status": self._status,
+            "add": self._add,
+            "hush": self._hush,
             "stop": self._stop,
         }
         server = await serve(handlers, host, port)
@@ -176,10 +214,14 @@ class Container:
         with LedgerFile(self._folder / "ledger.jsonl") as file:
             ledger = Ledger(file.append, clock.lab_ms)
             self._workload = Workload(self._plan, targets, clock, ledger, self._tls)
-            async with asyncio.TaskGroup() as sending:
-                sending.create_task(self._workload.run())
-                if self._plan.strangers:
-                    sending.create_task(self._call(targets, clock))
+            try:
+                async with asyncio.TaskGroup() as sending:
+                    sending.create_task(self._workload.run())
+                    if self._plan.strangers:
+                        sending.create_task(self._call(targets, clock))
+                await self._stopping.wait()  # more may be added
+            finally:
+                await self._workload.end()
 
     async def _call(self, targets: Mapping[str, Target], clock: LabClock) -> None:
         """What strangers do meanwhile."""
@@ -209,7 +251,8 @@ class Container:
         return {"outcome": result.outcome.value, "reply": result.reply, "reason": result.reason}
 
     async def _status(self, _: Request) -> Mapping[str, object]:
-        workload, planned = self._workload, len(self._plan.messages)
+        workload = self._workload
+        planned = workload.planned if workload else len(self._plan.messages)
         acknowledged = workload.acknowledged if workload else 0
         return {
             "planned": planned,
@@ -218,6 +261,19 @@ class Container:
             "outstanding": planned - acknowledged,
             "crashed": self._crashed or (workload.crashed if workload else None),
         }
+
+    async def _add(self, request: Request) -> Mapping[str, object]:
+        rows = request["messages"]
+        if self._workload is None or not isinstance(rows, list):
+            raise ValueError("nothing is sent yet, or these are no messages")
+        self._workload.add(read_messages(rows, self._plan.homes))
+        return {}
+
+    async def _hush(self, _: Request) -> Mapping[str, object]:
+        if self._workload is None:
+            raise ValueError("nothing is sent yet")
+        hushed = self._workload.hush()
+        return {"at_ms": hushed.at_ms, "not_begun": sorted(hushed.not_begun)}
 
     async def _stop(self, _: Request) -> Mapping[str, object]:
         self.stop()

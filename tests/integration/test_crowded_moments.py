@@ -12,7 +12,7 @@ import pytest
 from lab.hosts.containers.images.ensure import Images
 from lab.run.live import run
 from lab.run.outcome import RunOptions
-from tests.lab.hosts.simulator.test_same_bytes import Unjudged
+from tests.lab.hosts.simulator.test_replayed_folder import Unjudged
 from tests.lab.plan.crowded_plans import FIRST_MS, GAP_MS, crowded, plan_of, without_evidence
 
 pytestmark = pytest.mark.engine

@@ -14,6 +14,7 @@ from lab.campaigns.shrink.trial import Trial
 from lab.campaigns.simulating import simulating
 from lab.hosts.simulator.record_in_memory import file_bytes
 from lab.hosts.simulator.simulation import simulate
+from tests.scenarios.digests import digest
 from tests.scenarios.judging import JudgedCase, JudgedSet, judged_set
 from tests.scenarios.recorded import Files
 
@@ -25,12 +26,13 @@ def run_of(trial: Trial) -> Run:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """`results` by name of a set, in the order of its runs; `differences`, in what the first of
-    them is judged otherwise in parts. Each run is named `<set>/<number>` in `cases`, and in
-    `lines`, a glob of Parquet files as DuckDB reads them.
+    """`results` and `digests` of records by name of a set, in the order of its runs; `differences`,
+    in what the first of them is judged otherwise in parts. Each run is named `<set>/<number>` in
+    `cases`, and in `lines`, a glob of Parquet files as DuckDB reads them.
     """
 
     results: dict[str, list[Result]]
+    digests: dict[str, list[str]]
     differences: dict[str, list[str]]
     cases: list[JudgedCase]
     lines: str
@@ -43,6 +45,7 @@ class Batches:
         self._folder = folder
         self._pool = pool
         self._sets: dict[str, Future[JudgedSet]] = {}
+        self._digests: dict[str, list[str]] = {}
 
     def simulate(self, name: str, runs: Iterable[Run]) -> None:
         """In this process, so that a node that is broken in it is the one that is simulated."""
@@ -53,12 +56,14 @@ class Batches:
         assert name not in self._sets
         path = self._folder / f"{len(self._sets)}.parquet"
         written = [(seed, _bytes(files)) for seed, files in records]
+        self._digests[name] = [digest(files) for _, files in written]
         self._sets[name] = self._pool.submit(judged_set, name, written, path)
 
     def judged(self) -> Judged:
         found = {name: future.result() for name, future in self._sets.items()}
         return Judged(
             {name: each.results for name, each in found.items()},
+            self._digests,
             {name: each.differences for name, each in found.items()},
             [case for each in found.values() for case in each.cases],
             f"{self._folder}/*.parquet",

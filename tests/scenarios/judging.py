@@ -40,13 +40,15 @@ def judged_set(
     name: str, records: Sequence[tuple[int, Mapping[str, bytes]]], path: Path
 ) -> JudgedSet:
     """Each run is named `<set>/<number>`; its seed and its files. `path` of lines is written."""
-    results, cases, lines = list[Result](), list[JudgedCase](), Lines()
+    results, cases, found, lines = list[Result](), list[JudgedCase](), list[str](), Lines()
     for number, (seed, files) in enumerate(records):
         run = f"{name}/{number}"
         for file, content in files.items():
             lines.add(run, file, content.decode().split("\n")[:-1])
         judged, coverage = covered(MemoryFiles(files))
         results.append(told(run, seed, judged, coverage))
+        if number == 0:
+            found = differences(judged, MemoryFiles(files))
         cases += [
             JudgedCase(claim.name, run, case.subject, case.status)
             for claim in ALL
@@ -54,7 +56,7 @@ def judged_set(
             for case in _cases(claim, judged.histories)
         ]
     lines.write(path)
-    return JudgedSet(results, cases, differences(MemoryFiles(records[0][1])))
+    return JudgedSet(results, cases, found)
 
 
 def _cases(claim: Claim, histories: Histories) -> Iterator[Case]:

@@ -203,6 +203,15 @@ def single_faults(*kinds: str) -> Iterator[Run]:
     return (search.run([strike]) for strike in chosen)
 
 
+def seeds_of_random() -> range:
+    return range(1, 1 + SEEDS_OF_FUZZ)
+
+
+def random_set(seed: int) -> str:
+    """The set of each random scenario under that seed, in the order of `RANDOM`."""
+    return f"random, seed {seed}"
+
+
 def simulate_all(batches: Batches, drafts: Path) -> None:
     """A node that crashes is none that breaks a promise. `drafts` is an empty folder."""
 
@@ -219,9 +228,9 @@ def simulate_all(batches: Batches, drafts: Path) -> None:
         batches.simulate(EVERY_SINGLE_FAULT, single_faults())
         with BY_NAME["acknowledges-before-the-shadow-stands"].broken():
             batches.simulate(EVERY_LOST_DISK, single_faults("disk-lost"))
-        for seed in range(1, 1 + SEEDS_OF_FUZZ):
+        for seed in seeds_of_random():
             batches.simulate(
-                f"random, seed {seed}", (run_of(Trial(scenario(name), seed)) for name in RANDOM)
+                random_set(seed), (run_of(Trial(scenario(name), seed)) for name in RANDOM)
             )
         for run in spoiled.RUNS:
             files = run.spoil(recorded(run.scenario, run.seed))

@@ -122,9 +122,10 @@ class Wire:
     address: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RunningLab:
-    """The plan and the means to act on it. `links` holds every link of the plan.
+    """The plan and the means to act on it. `links` holds every link of the plan, which is another
+    one when something is done by hand.
 
     `ending` is set when nobody waits for anything any more. `monotonic_ns` is the clock of the
     host that the lab runs on.

@@ -12,7 +12,7 @@ from lab.plan.link_faults import CUTS, CutKind
 from lab.plan.plan import Plan
 from lab.plan.topology import Group, LinkName
 from lab.program.errors import GroundError
-from lab.workload.agent import ProbeMessageReply, WorkloadStatus
+from lab.workload.agent import Hushed, ProbeMessageReply, WorkloadStatus
 from lab.workload.probe import Probe, Seen
 
 BANNER = "220 " + "a long way to say who answers " * 4
@@ -191,6 +191,13 @@ class FakeGround:
     ) -> ProbeMessageReply:
         self._do(f"mail over {address} to {recipient}")
         return ProbeMessageReply("ok", "250 2.6.0 queued", "accepted")
+
+    def add(self, messages: Sequence[Mapping[str, object]]) -> None:
+        self._do(f"add {len(messages)} messages")
+
+    def hush(self) -> Hushed:
+        self._do("hush")
+        return Hushed(0, frozenset())
 
     def status(self) -> WorkloadStatus:
         return WorkloadStatus(0, 0, 0, 0, None)

@@ -10,7 +10,7 @@ from lab.record.file_list import FILE_LIST, write_file_list
 from lab.run.outcome import RunOptions
 from lab.run.simulated import run_simulated
 from tests.lab.hosts.simulator.plans import plan
-from tests.lab.hosts.simulator.test_same_bytes import Unjudged
+from tests.lab.hosts.simulator.test_replayed_folder import Unjudged
 
 
 def listed(folder: Path) -> dict[str, tuple[int, str]]:

@@ -365,3 +365,51 @@ def test_an_operation_is_over_with_its_answer_and_has_a_record_of_its_own(tmp_pa
     assert "o1 evidence" in notes
     assert "o1 healed" not in notes
     assert not any("o1 is healed" in line for line in said)
+
+
+def at(clock_ms: list[int], folder: Path, *faults: NotedFault) -> Schedule:
+    """Of a lab whose time is the last of `clock_ms`."""
+    journal = Journal(JsonLines(folder / "faults.jsonl"), CLOCK)
+    now_ns = lambda: round(clock_ms[-1] * 1e6 / 60)  # noqa: E731
+    return Schedule(faults, journal, CLOCK, lambda _: None, now_ns)
+
+
+def test_one_that_comes_later_begins_and_ends_in_its_time(tmp_path: Path) -> None:
+    notes: list[str] = []
+    clock_ms = [0]
+    whole = at(clock_ms, tmp_path)
+    whole.act_on_what_is_due()
+    whole.add(NotedFault("f1", 6_000, 12_000, notes))
+    whole.add(NotedFault("f2", 3_000, 9_000, notes))
+    seen = []
+    for now_ms in (1_000, 4_000, 8_000, 10_000, 20_000):
+        clock_ms.append(now_ms)
+        whole.act_on_what_is_due()
+        seen.append(list(whole.standing))
+    whole.finish()
+    assert acts(notes) == ["f2 start", "f1 start", "f2 stop", "f1 stop"]
+    assert seen == [[], ["f2"], ["f2", "f1"], ["f1"], []]
+
+
+def test_one_is_ended_before_its_time_and_once(tmp_path: Path) -> None:
+    notes: list[str] = []
+    clock_ms = [0]
+    whole = at(clock_ms, tmp_path, NotedFault("f1", 1_000, 60_000, notes))
+    assert not whole.stop_now("f1")
+    clock_ms.append(2_000)
+    whole.act_on_what_is_due()
+    assert whole.stop_now("f1")
+    assert not whole.stop_now("f1")
+    clock_ms.append(70_000)
+    whole.act_on_what_is_due()
+    whole.heal()
+    whole.finish()
+    assert acts(notes) == ["f1 start", "f1 stop"]
+    assert sorted(row["phase"] for row in journal_of(tmp_path)) == sorted(PHASES)
+
+
+def test_what_cannot_begin_ends_it(tmp_path: Path) -> None:
+    whole = at([0, 5_000], tmp_path)
+    whole.add(NotedFault("f1", 1_000, 2_000, [], bad="start"))
+    with pytest.raises(GroundError, match="f1 cannot start"):
+        whole.act_on_what_is_due()

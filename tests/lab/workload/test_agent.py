@@ -101,6 +101,53 @@ def test_stop_ends_the_process_with_a_whole_ledger(tmp_path: Path) -> None:
     assert [row["type"] for row in rows] == ["message", "attempt", "outcome"]
 
 
+def test_what_is_added_is_sent_at_its_time_also_when_the_plan_is_done(tmp_path: Path) -> None:
+    with _container(tmp_path, started=True) as (agent, _):
+        _wait_for(agent, lambda status: status.acknowledged == 1)
+        agent.add([_message("<more.1@x>", 0), _message("<more.2@x>", 100_000_000)])
+        status = _wait_for(agent, lambda status: status.acknowledged == 2)
+        assert (status.planned, status.begun) == (3, 2)
+        agent.stop()
+    assert _sent(tmp_path)[1:] == ["<more.1@x>"]
+
+
+def test_once_hushed_nothing_begins_and_what_should_have_is_named(tmp_path: Path) -> None:
+    with _container(tmp_path, started=True) as (agent, _):
+        _wait_for(agent, lambda status: status.acknowledged == 1)
+        agent.add([_message("<far.1@x>", 100_000_000)])
+        hushed = agent.hush()
+        assert hushed.at_ms > 0
+        assert hushed.not_begun == frozenset()
+        agent.add([_message("<late.1@x>", 0)])
+        assert agent.hush().not_begun == {"<late.1@x>"}
+        assert agent.status().begun == 1
+        agent.stop()
+    assert len(_sent(tmp_path)) == 1
+
+
+def test_nothing_is_added_before_the_clock_goes(tmp_path: Path) -> None:
+    with _container(tmp_path) as (agent, _), pytest.raises(AgentError, match="nothing is sent yet"):
+        agent.add([_message("<more.1@x>", 0)])
+
+
+def _sent(folder: Path) -> list[str]:
+    rows = [json.loads(line) for line in (folder / "ledger.jsonl").read_text().splitlines()]
+    return [row["message_id"] for row in rows if row["type"] == "message"]
+
+
+def _message(message_id: str, at_ms: int) -> dict[str, object]:
+    return {
+        "message_id": message_id,
+        "at_ms": at_ms,
+        "mail": "inbound",
+        "sender": "sender01@outside.example",
+        "recipients": ["db1-user01@shadowlab.example"],
+        "via": ["a"],
+        "size_bytes": 2000,
+        "retry_ms": 60_000,
+    }
+
+
 def test_an_unknown_request_is_answered_and_ends_nothing() -> None:
     async def act() -> list[dict[str, Any]]:
         server = await serve({}, "127.0.0.1", 0)

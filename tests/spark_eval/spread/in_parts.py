@@ -14,10 +14,11 @@ from spark_eval.expected.totals import Totals
 from spark_eval.histories.run import Run
 from spark_eval.judging.judge import add_tallies, beside_messages, of_messages
 from spark_eval.judging.judged import Judgement
-from spark_eval.judging.of_record import judge, judgement
+from spark_eval.judging.of_record import JudgedRecord, judgement
 from spark_eval.judging.parts import Known, Part, Sum
 from spark_eval.judging.run import run_of_parts
 from spark_eval.judging.tally import Tally
+from spark_eval.judging.uncollected import uncollected
 from spark_eval.read.folder.file_list import departures
 from spark_eval.read.folder.files import Files, evidence
 from spark_eval.read.heading import heading_of
@@ -71,8 +72,7 @@ def _travelled(value: Value) -> Value:
     return copy
 
 
-def whole(files: Files) -> Said:
-    judged = judge(files)
+def whole(judged: JudgedRecord) -> Said:
     messages, run = judged.histories
     tables, sums = tables_of(messages, run)
     return _said(Judgement(judged.results, judged.verdict), run, tables, sums)
@@ -123,9 +123,10 @@ def _said(judged: Judgement, run: Run, tables: dict[str, list[Any]], sums: Sums)
     )  # fmt: skip
 
 
-def differences(files: Files) -> list[str]:
+def differences(judged: JudgedRecord, files: Files) -> list[str]:
     """In what a run is judged otherwise, in parts; empty where in nothing."""
-    one, many = whole(files), in_parts(files)
+    with uncollected():
+        one, many = whole(judged), in_parts(files)
     found = [
         f"{name}: {result} is {many.judgement.results[name]} in parts"
         for name, result in one.judgement.results.items()
