@@ -9,6 +9,7 @@ SEEDS ?= 1000
 TONIGHT ?= 250
 FUZZ ?= 10000
 DAMAGED ?= 1000
+REACH ?= 50
 TESTS ?=
 BESIDE ?=
 WORKERS ?= 3
@@ -75,6 +76,10 @@ manual: $(STAMP) java ## what README and tutorial show of a terminal, typed agai
 .PHONY: fuzz
 fuzz: $(STAMP) ## FUZZ examples of mutated input; some hundreds are part of make test
 	SHADOWLAB_FUZZ=$(FUZZ) $(BIN)/python -m pytest -m fuzz $(TESTS)
+
+.PHONY: reach
+reach: $(STAMP) ## simulate every scenario, and REACH seeds of those that draw: which branches of the node none takes
+	@$(BIN)/python -m bench.reach $(REACH)
 
 .PHONY: damaged
 damaged: $(STAMP) ## DAMAGED records of which one file was cut, changed or removed, and as many with a new list: none may pass

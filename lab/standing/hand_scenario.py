@@ -235,9 +235,9 @@ def _copied(document: CommentedMap) -> CommentedMap:
 
 
 def _dumped(document: CommentedMap) -> str:
-    told = io.StringIO()
-    _yaml().dump(document, told)
-    return told.getvalue()
+    text = io.StringIO()
+    _yaml().dump(document, text)
+    return text.getvalue()
 
 
 def _yaml() -> YAML:

@@ -50,7 +50,7 @@ class StandingHost(Host, Protocol):
 
 @dataclass(slots=True)
 class StandingRun(LiveRun):
-    """`stands` is told how the lab is reached, once it stands."""
+    """`stands` is called once the lab stands, with how it is reached."""
 
     hand: HandScenario = field(kw_only=True)
     stands: Callable[[Path, Plan, Ground], None] = field(kw_only=True)

@@ -83,7 +83,7 @@ class Traffic:
         ]
 
     def _send(self, messages: Sequence[Message], sender: Sender) -> None:
-        """They count as planned from before the first is told of."""
+        """They count as planned before the first is on its way."""
         self.messages += messages
         for first in range(0, len(messages), AT_ONCE):
             sender.add([_row(each) for each in messages[first : first + AT_ONCE]])
