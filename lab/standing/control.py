@@ -4,7 +4,7 @@ connection.
 Requests: `{"op": "do", "entry"}`, `{"op": "heal", "fault"}`, `{"op": "send", "entry", "count"}`,
 `{"op": "status"}`, `{"op": "end"}`. An answer is any number of `{"say": …}`, then one of
 `{"ok": {…}}` and `{"error", "hint", "code"}`. Where the socket is stands in `control.json` of the
-run's state directory; only whoever may read that is answered. Calls are answered by the thread that
+run's state directory, and who listens beside it; only whoever may read that is answered. Calls are answered by the thread that
 acts on the lab, one after the other.
 """
 
@@ -22,10 +22,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from lab.program import processes
 from lab.program.errors import GROUND_FAILED, GroundError, LabError
 from lab.program.whole_file import write_whole
 
-CONTROL = "control.json"
+CONTROL, STANDS_BY = "control.json", "stands-by.json"
 LONGEST_LINE = 1 << 16
 GONE = "shadowlab down removes what is left of it"
 Json: TypeAlias = Mapping[str, Any]
@@ -72,6 +73,7 @@ class Control:
         self._socket.listen()
         threading.Thread(target=self._listen, name="control", daemon=True).start()
         where = {"socket": str(self._folder / "socket")}
+        processes.write(self._state_dir / STANDS_BY)
         write_whole(self._state_dir / CONTROL, json.dumps(where) + "\n")
         return self
 
@@ -106,8 +108,9 @@ class Control:
 
 
 def is_controlled(state_dir: Path) -> bool:
-    """Whether somebody stands by the lab to be spoken to."""
-    return (state_dir / CONTROL).is_file()
+    """Whether somebody stands by the lab to be spoken to; who was killed does not."""
+    is_alive = processes.is_alive(processes.read(state_dir / STANDS_BY))
+    return is_alive and (state_dir / CONTROL).is_file()
 
 
 def ask(state_dir: Path, request: Json, say: Callable[[str], None] = print) -> dict[str, Any]:

@@ -10,7 +10,15 @@ from pathlib import Path
 import pytest
 
 from lab.program.errors import GROUND_FAILED, GroundError, LabError, ScenarioError
-from lab.standing.control import CONTROL, Call, Control, ask, control_folders, is_controlled
+from lab.standing.control import (
+    CONTROL,
+    STANDS_BY,
+    Call,
+    Control,
+    ask,
+    control_folders,
+    is_controlled,
+)
 
 
 @pytest.fixture
@@ -100,6 +108,13 @@ def test_only_its_owner_is_heard_and_afterwards_nobody(state: Path) -> None:
     assert control_folders(state.parent / "none") == []
     with pytest.raises(GroundError, match="gives no answer"):
         ask(state, {"op": "status"})
+
+
+def test_who_was_killed_stands_by_no_more(control: Control, state: Path) -> None:
+    gone = json.loads((state / STANDS_BY).read_text()) | {"start_ticks": 1}
+    (state / STANDS_BY).write_text(json.dumps(gone))
+    assert not is_controlled(state)
+    assert control_folders(state.parent) == []
 
 
 def test_nobody_is_waited_for_longer(control: Control) -> None:
