@@ -143,9 +143,9 @@ def end(run: str) -> int:
     return int(answer["code"])
 
 
-def is_stood_by(run: str) -> bool:
-    """Whether it is a lab that can be spoken to."""
-    return _id_of(run, _known()) is not None
+def id_of_standing(run: str) -> str | None:
+    """Of the lab that a person means, if it can be spoken to."""
+    return _id_of(run, _known())
 
 
 def state_of(run: str) -> Path:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lab.cli.by_hand import end, is_stood_by
+from lab.cli.by_hand import end, id_of_standing
 from lab.cli.completion import run_names
 from lab.cli.options import (
     STATE,
@@ -122,8 +122,9 @@ def down(
     A lab that up left standing is healed, settles and is judged: its verdict is the exit code.
     Without a name the labs of other checkouts are left alone; named, one goes with its keys.
     """
-    if run is not None and not now and is_stood_by(run):
-        raise typer.Exit(end(run))
+    stood_by = id_of_standing(run) if run else None
+    if stood_by is not None and not now:
+        raise typer.Exit(end(stood_by))
     from lab.hosts.containers import down as take_down
     from lab.hosts.containers.engine import connect
 
@@ -132,7 +133,7 @@ def down(
         removed = take_down.down(client, None, STATE)
     else:
         recorded = {entry.folder: entry.run for entry in run_entries(RUNS) if entry.run}
-        removed = take_down.down_named(client, run, STATE, recorded)
+        removed = take_down.down_named(client, stood_by or run, STATE, recorded)
     _print_removed(removed)
 
 

@@ -4,8 +4,8 @@ connection.
 Requests: `{"op": "do", "entry"}`, `{"op": "heal", "fault"}`, `{"op": "send", "entry", "count"}`,
 `{"op": "status"}`, `{"op": "end"}`. An answer is any number of `{"say": …}`, then one of
 `{"ok": {…}}` and `{"error", "hint", "code"}`. Where the socket is stands in `control.json` of the
-run's state directory, and who listens beside it; only whoever may read that is answered. Calls are answered by the thread that
-acts on the lab, one after the other.
+run's state directory, and who listens beside it; only whoever may read that is answered. Calls are
+answered by the thread that acts on the lab, one after the other.
 """
 
 from __future__ import annotations

@@ -116,8 +116,10 @@ class HandScenario:
         )
         return replace(plan, faults=tuple(faults))
 
-    def ended(self, messages: tuple[Message, ...], at_ms: int) -> Plan:
-        """The plan of what was done, of which everything was healed at `at_ms` at the latest."""
+    def ended(self, messages: tuple[Message, ...], at_ms: int, settle_ms: int) -> Plan:
+        """The plan of what was done, of which everything was healed at `at_ms` at the latest, and
+        which has `settle_ms` from then on.
+        """
         for fault in self.plan.faults:
             self.healed(fault.id, at_ms)
         heals = [fault.end_ms for fault in self.plan.faults]
@@ -126,7 +128,8 @@ class HandScenario:
             messages=messages,
             workload_end_ms=at_ms,
             last_heal_ms=max(heals, default=None),
-            duration_ms=at_ms + self.plan.settle_ms,
+            settle_ms=settle_ms,
+            duration_ms=at_ms + settle_ms,
         )
 
     def text(self, until_ms: int) -> str:

@@ -70,8 +70,13 @@ class StandingRun(LiveRun):
         self.schedule = Schedule([], journal, lab.clock, self.say)
         with Control(self.host.ground.state_dir) as control:
             self.stands(self.folder.path, self.plan, self.host.ground)
-            self._work_at_it(lab, means, self.schedule, control)
-            self._settle(lab, means, self.schedule)
+            try:
+                self._work_at_it(lab, means, self.schedule, control)
+            except BaseException:
+                self._end(lab, means, self.schedule, settle_ms=0)
+                raise
+            self._end(lab, means, self.schedule, self.plan.settle_ms)
+            self._settle(means)
 
     def _work_at_it(
         self, lab: RunningLab, means: Means, schedule: Schedule, control: Control
@@ -146,15 +151,18 @@ class StandingRun(LiveRun):
             "done": len(self.hand.plan.faults) + len(self.hand.plan.operations),
         }
 
-    def _settle(self, lab: RunningLab, means: Means, schedule: Schedule) -> None:
-        """Nothing new, everything healed, what was done written down; then the settling."""
+    def _end(self, lab: RunningLab, means: Means, schedule: Schedule, settle_ms: int) -> None:
+        """Nothing new, everything healed, and what was done written down."""
         self._tell("nothing more is sent; healing")
         ended_ms, begun = self.traffic.hush(means.traffic)
         schedule.heal()
-        self.plan = lab.plan = self.hand.ended(begun, ended_ms)
+        self.plan = lab.plan = self.hand.ended(begun, ended_ms, settle_ms)
         text = self.hand.text(ended_ms)
         open_record(self.folder, self.plan, Identity(self.folder.run_id, self.host.name, text))
-        left = span((self.plan.duration_ms - ended_ms) / 1000 / self.plan.clock.speed)
+
+    def _settle(self, means: Means) -> None:
+        left_ms = self.plan.duration_ms - self.plan.workload_end_ms
+        left = span(left_ms / 1000 / self.plan.clock.speed)
         self._tell(f"settling for {left}, then the verdict")
         self._wait_until(self.plan.duration_ms, means)
 

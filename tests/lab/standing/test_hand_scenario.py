@@ -122,11 +122,11 @@ def test_in_the_end_nothing_lasts_longer_and_the_plan_is_one(hand: HandScenario)
     hand.add("kill: par-mbx1", 3 * MINUTE)
     hand.add("pause: lyo-mbx1, for: 1m", 4 * MINUTE)
     begun = hand.plan.messages[:30]
-    plan = hand.ended(begun, 10 * MINUTE)
+    plan = hand.ended(begun, 10 * MINUTE, 5 * MINUTE)
     assert plan.messages == begun
     assert [each.end_ms for each in plan.faults] == [10 * MINUTE, 5 * MINUTE]
     assert (plan.workload_end_ms, plan.last_heal_ms) == (10 * MINUTE, 10 * MINUTE)
-    assert plan.duration_ms == 10 * MINUTE + plan.settle_ms
+    assert (plan.duration_ms, plan.settle_ms) == (15 * MINUTE, 5 * MINUTE)
     check_plan(Plan.from_json(plan.to_json()))
 
 
@@ -136,7 +136,7 @@ def test_the_file_is_a_scenario_that_does_the_same_again(
     hand.add("kill: par-mbx1", 3 * MINUTE)
     hand.add("resubmit: DB1, start: 1m, end: 2m", 5 * MINUTE)
     hand.mail("to: {database: DB1}", 3, 6 * MINUTE)
-    hand.ended((), 40 * MINUTE)
+    hand.ended((), 40 * MINUTE, MINUTE)
     path = tmp_path / "again" / "sound-by-hand.yaml"
     path.parent.mkdir()
     path.write_text(hand.text(40 * MINUTE))

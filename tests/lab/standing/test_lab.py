@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -15,7 +17,7 @@ import pytest
 from lab.hosts.containers.ground.provision import Ground
 from lab.hosts.host import Means, Say
 from lab.plan.plan import Plan
-from lab.program.errors import LabError
+from lab.program.errors import INTERRUPTED, LabError
 from lab.record.folder import RunFolder
 from lab.run.outcome import RunOptions
 from lab.standing.control import ask
@@ -241,6 +243,22 @@ def test_a_lab_that_does_not_come_up_is_removed_and_not_judged(session: Session)
     assert session.answers == []
     assert session.means.deeds[-1] == "down"
     assert session.judge.judged == []
+
+
+def test_whoever_ends_it_at_once_keeps_what_was_done(session: Session) -> None:
+    pause = {"op": "do", "entry": "pause: lyo-mbx1"}
+
+    def end_it(answer: dict[str, Any]) -> bool:
+        if answer["faults"]:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return bool(answer["faults"])
+
+    assert session.work(pause, {"op": "status", "until": end_it}) == INTERRUPTED
+    assert session.judge.judged == []
+    plan = session.plan
+    assert (len(plan.faults), plan.duration_ms) == (1, plan.workload_end_ms)
+    assert "resume lyo-mbx1" in session.means.deeds
+    assert session.means.deeds[-1] == "down"
 
 
 def minutes(number: int) -> dict[str, Any]:
