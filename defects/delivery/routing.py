@@ -16,6 +16,7 @@ from nodes.core.routing.delivery_groups import members_of, servers_in_turn, stop
 from nodes.core.routing.paths import Path, paths_from
 from nodes.core.routing.routing import next_hop
 
+OVERRIDDEN, COST_IN_ACTIVE_DIRECTORY = {"lisbon", "bonn"}, 50
 Paths = Callable[..., Mapping[str, Path]]
 
 
@@ -25,6 +26,15 @@ def network(change: Callable[[Network], Network]) -> Context:
 
 def _each_costs_one(known: Network) -> Network:
     return replace(known, links=tuple(replace(link, cost=1) for link in known.links))
+
+
+def _without_exchange_cost(known: Network) -> Network:
+    """Of the only link that has one."""
+    links = (
+        replace(link, cost=COST_IN_ACTIVE_DIRECTORY) if set(link.between) == OVERRIDDEN else link
+        for link in known.links
+    )
+    return replace(known, links=tuple(links))
 
 
 def _without_limits(known: Network) -> Network:
@@ -93,6 +103,11 @@ DEFECTS = (
         "counts-hops-and-no-costs",
         "Each link costs the same: the way with the fewest hops is taken, or the first by name.",
         "RT-1", HUB, ROUTED, lambda: network(_each_costs_one),
+    ),
+    Defect(
+        "goes-by-no-exchange-cost",
+        "A link has the cost of Active Directory, whatever Exchange cost it is given.",
+        "TP-2", BACK, ROUTED, lambda: network(_without_exchange_cost),
     ),
     Defect(
         "takes-the-last-by-name",

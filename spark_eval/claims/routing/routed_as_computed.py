@@ -1,6 +1,6 @@
-"""routed_as_computed: mail takes the way that sites, link costs and connectors give it (RT-1 to
-RT-3), as one copy for as long as its recipients have it in common (RT-4), and where that is closed,
-it goes as near to its destination as it can (RT-5).
+"""routed_as_computed: mail takes the way that sites, link costs and connectors give it (TP-2, RT-1
+to RT-3), as one copy for as long as its recipients have it in common (RT-4), and where that is
+closed, it goes as near to its destination as it can (RT-5).
 
 Asks every SEND of a message, and every DEFER for which no server was reached, by the way that the
 plan gives each recipient. A SEND names a next hop and a server of it. One that stands farther back
@@ -136,9 +136,9 @@ def _open(names: Iterable[str], row: TrackingRow, server: Server, run: Run) -> s
 
 
 def _requirements(row: TrackingRow, way: Way) -> Iterator[str]:
-    """RT-1 where there is more than one link to go by."""
+    """TP-2 and RT-1 where there is more than one link to go by."""
     if len(way.sites) > 2 or way.hop == TOO_LARGE:
-        yield "RT-1"
+        yield from ("TP-2", "RT-1")
     if len(way.sites) > 2:
         yield "RT-2"
     if way.is_relay:
@@ -156,7 +156,7 @@ def _place(row: TrackingRow, way: Way) -> int:
 
 CLAIM = Claim(
     "routed_as_computed",
-    ("SR-12", "RT-1", "RT-2", "RT-3", "RT-4", "RT-5"),
+    ("SR-12", "TP-2", "RT-1", "RT-2", "RT-3", "RT-4", "RT-5"),
     needs=frozenset({EXACT_TRACKING, CONNECTIVITY}),
     of_message=_cases,
 )

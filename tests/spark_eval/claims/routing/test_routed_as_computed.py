@@ -67,23 +67,23 @@ def closed(*peers: str) -> Run:
 
 LYON = (PEER, "lyo-mbx2")
 HOLDS = {
-    "direct": (step(spread(), "SEND", FAR), {"RT-1", "RT-2", "RT-3"}),
+    "direct": (step(spread(), "SEND", FAR), {"TP-2", "RT-1", "RT-2", "RT-3"}),
     "to-the-hub": (
         step(spread(hub=True), "SEND", FAR, fork="hub:metz", peer=BETWEEN),
-        {"RT-1", "RT-2", "RT-3", "RT-4"},
+        {"TP-2", "RT-1", "RT-2", "RT-3", "RT-4"},
     ),
     "to-the-source-of-a-connector": (
         step(spread(connector=True), "SEND", OUTSIDE, fork="connector:out", peer=BETWEEN),
         {"RT-3"},
     ),
     "backed-off": (
-        step(closed(*LYON), "SEND", FAR, peer=BETWEEN), {"RT-1", "RT-2", "RT-3", "RT-5"},
+        step(closed(*LYON), "SEND", FAR, peer=BETWEEN), {"TP-2", "RT-1", "RT-2", "RT-3", "RT-5"},
     ),
     "put-off-while-all-is-closed": (
-        unreached(closed(*LYON, BETWEEN)), {"RT-1", "RT-2", "RT-3", "RT-5"},
+        unreached(closed(*LYON, BETWEEN)), {"TP-2", "RT-1", "RT-2", "RT-3", "RT-5"},
     ),
     "too-large": (
-        step(spread(), "FAIL", FAR, fork="", size=100_001, recipient_status=TOO_LARGE), {"RT-1"},
+        step(spread(), "FAIL", FAR, fork="", size=100_001, recipient_status=TOO_LARGE), {"TP-2", "RT-1"},
     ),
 }  # fmt: skip
 VIOLATED = {
