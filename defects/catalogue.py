@@ -21,6 +21,7 @@ from defects.copies import (
     failing_over,
     lagging,
     replicating,
+    seeding,
     shipping,
     waiting,
 )
@@ -77,6 +78,7 @@ ALL: tuple[Defect, ...] = (
     *failing_over.DEFECTS,
     *shipping.DEFECTS,
     *replicating.DEFECTS,
+    *seeding.DEFECTS,
     *lagging.DEFECTS,
     *tracking.DEFECTS,
     *messages.DEFECTS,

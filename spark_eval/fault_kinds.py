@@ -57,7 +57,7 @@ KINDS: Final[Mapping[str, FaultKind]] = {
     "power_loss": FaultKind(SERVER, Does.AWAY),
     "corrupt": FaultKind(SERVER, Does.AWAY),
     "pause": FaultKind(SERVER, Does.AWAY),
-    "stop": FaultKind(SERVER, Does.AWAY),
+    "stop": FaultKind(SERVER, Does.AWAY, ("returns_with",)),
     "restart": FaultKind(SERVER, Does.AWAY),
     "fill_disk": FaultKind(SERVER, Does.IN_DOUBT),
     # what comes of it is a level of back pressure, which its server logs
@@ -74,5 +74,9 @@ def kinds(on: str, *does: Does) -> tuple[str, ...]:
     )
 
 
+NEVER, NEW_SERVER = "never", "new-server"
+"""What servers return with whose disk is gone (TP-8): those that are gone for good, and those of
+which a new one of the same name comes.
+"""
 AWAY_KINDS: Final = kinds(SERVER, Does.AWAY)
 """Kinds that take a server away."""

@@ -1,5 +1,5 @@
-"""`make reach`: list what no run takes. Exit code 0 where at least 98 of 100 branches are taken, and
-a sentence says why of each other one, else 1; 3 where a run ended by an error.
+"""`make reach`: list what no run takes. Exit code 0 where at least 98 of 100 branches are taken,
+and a sentence says why of each other one, else 1; 3 where a run ended by an error.
 """
 
 from __future__ import annotations

@@ -38,7 +38,8 @@ class AtPlace:
 
     def begin(self, now_ms: int) -> Fault:
         """The fault that begins now."""
-        end_ms = now_ms + self._when.for_ms
+        is_endless = plan_faults.is_for_good(self._planned)
+        end_ms = self._planned.end_ms if is_endless else now_ms + self._when.for_ms
         plain = replace(self._planned, start_ms=now_ms, end_ms=end_ms, when=None)
         return self._make(plain, self._lab)
 

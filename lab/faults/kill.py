@@ -1,4 +1,5 @@
-"""A kill: SIGKILL through the engine, and a start at the end, with its queue database or without.
+"""A kill: SIGKILL through the engine, and a start at the end, with its queue database or without,
+with nothing at all, or no start.
 
 Evidence is the exit code 137 and a server that shows nobody a banner. It is back when its banner
 is seen, not when it was started. A queue database that it must not return with is moved aside
@@ -9,7 +10,7 @@ from collections.abc import Mapping
 
 from lab.faults.observer.evidence import Evidence
 from lab.faults.observer.target import RunningLab
-from lab.faults.server_down import Away
+from lab.faults.server_down import Away, returns_in_words
 from lab.plan import faults as plan_faults
 
 KILLED = 128 + 9
@@ -23,8 +24,7 @@ class Kill(Away):
         self._planned = planned
 
     def describe(self) -> str:
-        database = self._planned.returns_with.replace("-", " ")
-        return f"kill {self._server}, returns with the {database}"
+        return f"kill {self._server}, {returns_in_words(self._planned)}"
 
     def intent(self) -> Mapping[str, object]:
         returns_with = self._planned.returns_with

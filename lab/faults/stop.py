@@ -1,4 +1,5 @@
-"""A stop: SIGTERM, so that the server ends in good order; it is started at the end with all it had.
+"""A stop: SIGTERM, so that the server ends in good order; it is started at the end with all it had,
+or taken out of production, for good or for a new one.
 
 Evidence is the exit code 0 and a server that shows nobody a banner.
 """
@@ -6,7 +7,9 @@ Evidence is the exit code 0 and a server that shows nobody a banner.
 from collections.abc import Mapping
 
 from lab.faults.observer.evidence import Evidence
-from lab.faults.server_down import Away
+from lab.faults.observer.target import RunningLab
+from lab.faults.server_down import Away, returns_in_words
+from lab.plan import faults as plan_faults
 
 IN_GOOD_ORDER = 0
 
@@ -14,11 +17,16 @@ IN_GOOD_ORDER = 0
 class Stop(Away):
     """One stop of a plan."""
 
+    def __init__(self, planned: plan_faults.Stop, lab: RunningLab) -> None:
+        super().__init__(planned, lab)
+        self._planned = planned
+
     def describe(self) -> str:
-        return f"stop {self._server}"
+        return f"stop {self._server}, {returns_in_words(self._planned)}"
 
     def intent(self) -> Mapping[str, object]:
-        return {"kind": "stop", "server": self._server}
+        returns_with = self._planned.returns_with
+        return {"kind": "stop", "server": self._server, "returns_with": returns_with}
 
     def _end(self) -> int:
         return self._lab.servers.stop(self._server)

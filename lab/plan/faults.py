@@ -10,18 +10,26 @@ left for an instant. A new kind of fault of a server is a class here, its entry 
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias, get_args, get_type_hints
+from typing import ClassVar, Final, Literal, TypeAlias, get_args, get_type_hints
 
 from lab.plan.link_faults import Directed, LinkFault
 from lab.plan.quantities import format_skew
 from lab.plan.when import When
 
-ReturnsWith = Literal["same-queue-database", "new-queue-database"]
+ReturnsWith = Literal["same-queue-database", "new-queue-database", "new-server", "never"]
+NEW_SERVER: Final = "new-server"
+FOR_GOOD: Final = "never"
+LOSES_SERVER: Final = (NEW_SERVER, FOR_GOOD)
+"""Nothing of the server is left: no disk with a queue database, no copies."""
+FOR_GOOD_MS: Final = 10**12
+"""The end of a fault that has none, until a plan knows the end of the run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kill:
-    """A server killed at the start and started again at the end."""
+    """A server killed at the start and started again at the end; one that never returns has the end
+    of the run as its `end_ms`.
+    """
 
     done: ClassVar = "killed"
 
@@ -34,8 +42,7 @@ class Kill:
     when: When | None = None
 
     def words(self) -> tuple[str, str]:
-        database = self.returns_with.replace("-", " ")
-        return f"kill {self.server}", f"start {self.server} with its {database}"
+        return f"kill {self.server}{_for_good(self)}", _return_words(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +100,9 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """A server that ends in good order and is started at the end, with all that it had."""
+    """A server that ends in good order and is started at the end, with all that it had; or a new
+    one, or none.
+    """
 
     done: ClassVar = "stopped"
 
@@ -103,9 +112,10 @@ class Stop:
     end_ms: int
     server: str
     when: When | None = None
+    returns_with: ReturnsWith = "same-queue-database"
 
     def words(self) -> tuple[str, str]:
-        return f"stop {self.server}", f"start {self.server}"
+        return f"stop {self.server}{_for_good(self)}", _return_words(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +209,28 @@ class CorruptMailboxes:
 
     def words(self) -> tuple[str, str]:
         return f"corrupt the mailboxes of {self.database}", ""
+
+
+def is_for_good(fault: object) -> bool:
+    """Whether it has no end: its server never returns (TP-8)."""
+    return isinstance(fault, Kill | Stop) and fault.returns_with == FOR_GOOD
+
+
+def _for_good(fault: "Kill | Stop") -> str:
+    return " for good" if is_for_good(fault) else ""
+
+
+def _return_words(fault: "Kill | Stop") -> str:
+    """Nothing where it never returns."""
+    match fault.returns_with:
+        case "never":
+            return ""
+        case "new-server":
+            return f"start a new server as {fault.server}"
+        case "same-queue-database" if isinstance(fault, Stop):
+            return f"start {fault.server}"
+        case database:
+            return f"start {fault.server} with its {database.replace('-', ' ')}"
 
 
 ServerFault: TypeAlias = Kill | PowerLoss | Corrupt | Pause | Stop | Restart  # it is away

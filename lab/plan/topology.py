@@ -140,6 +140,14 @@ class PlanTopology:
     send_connectors: tuple[SendConnector, ...] = ()
     groups: tuple[Group, ...] = ()
 
+    def databases_on(self, server: str) -> tuple[str, ...]:
+        """Those of which the server has a copy."""
+        return tuple(
+            database.name
+            for database in self.databases
+            if any(copy.server == server for copy in database.copies)
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class LinkName:

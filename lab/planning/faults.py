@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from lab.plan.faults import (
+    FOR_GOOD,
+    FOR_GOOD_MS,
     CorruptMailboxes,
     DiskUse,
     Fault,
@@ -15,6 +17,8 @@ from lab.plan.faults import (
     MachineFault,
     ServerFault,
     SkewClock,
+    Stop,
+    is_for_good,
     kinds_of,
 )
 from lab.plan.link_faults import LinkFault
@@ -73,7 +77,8 @@ def resolve_fault(
         return plain
     until_ms, for_ms = max(workload_end_ms, fault.start_ms), fault.for_ms or 0
     when = When(fault.when.server, fault.when.at, fault.when.nth, until_ms, for_ms)
-    return replace(plain, end_ms=until_ms + for_ms, when=when)
+    end_ms = plain.end_ms if is_for_good(plain) else until_ms + for_ms
+    return replace(plain, end_ms=end_ms, when=when)
 
 
 def _of_links(
@@ -95,11 +100,36 @@ def _of_server(fault_id: str, fault: FaultModel) -> Fault:
     times = (fault.start_ms, fault.end_ms)
     if fault.corrupt_mailboxes is not None:
         return CorruptMailboxes(fault_id, "corrupt_mailboxes", *times, fault.corrupt_mailboxes)
-    if fault.kill is not None:
-        return Kill(fault_id, "kill", *times, fault.server, fault.returns_with)
+    if fault.kill is not None or fault.stop is not None:
+        return _of_a_server_that_returns(fault_id, fault)
     if fault.by is not None:
         return SkewClock(fault_id, "skew_clock", *times, fault.server, fault.by)
     if fault.percent is not None:
         return DiskUse(fault_id, "disk_use", *times, fault.server, fault.percent)
     make = ON_SERVERS[fault.kind]
     return make(fault_id, fault.kind, *times, fault.server)
+
+
+def _of_a_server_that_returns(fault_id: str, fault: FaultModel) -> Fault:
+    """In some way, or never."""
+    end_ms = FOR_GOOD_MS if fault.returns_with == FOR_GOOD else fault.end_ms
+    when, returns_with = (fault.start_ms, end_ms), fault.returns_with
+    if fault.kill is not None:
+        return Kill(fault_id, "kill", *when, fault.server, returns_with=returns_with)
+    return Stop(fault_id, "stop", *when, fault.server, returns_with=returns_with)
+
+
+def last_heal_ms(faults: Sequence[Fault]) -> int | None:
+    """When the last fault is over; one without an end, when it has begun at the latest."""
+    return max(map(_over_ms, faults), default=None)
+
+
+def _over_ms(fault: Fault) -> int:
+    if not is_for_good(fault):
+        return fault.end_ms
+    return fault.start_ms if fault.when is None else fault.when.until_ms
+
+
+def ended_with(faults: Sequence[Fault], duration_ms: int) -> tuple[Fault, ...]:
+    """What has no end lasts until the run is over."""
+    return tuple(replace(each, end_ms=min(each.end_ms, duration_ms)) for each in faults)

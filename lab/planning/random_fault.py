@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
-from lab.plan.faults import DIRECTED_KINDS, MACHINE_KINDS, SERVER_KINDS
+from lab.plan.faults import DIRECTED_KINDS, MACHINE_KINDS, NEW_SERVER, SERVER_KINDS
 from lab.plan.links import WORKLOAD
 from lab.plan.quantities import format_duration, format_skew
 from lab.plan.topology import Link, PlanTopology
@@ -44,7 +44,10 @@ class ScheduleContext:
 
     def sufferers(self, drafts: Sequence["Draft"]) -> list[str]:
         """Who may suffer all of these: Active Manager too, where none is of mailbox servers."""
-        if any(draft.kind in ("corrupt", *MACHINE_KINDS) for draft in drafts):
+        if any(
+            draft.kind in ("corrupt", *MACHINE_KINDS) or draft.returns_with == NEW_SERVER
+            for draft in drafts
+        ):
             return self.servers
         return self.servers + [
             each.name for each in self.topology.servers if each.role == "active_manager"
@@ -84,7 +87,7 @@ class Draft:
 
     @property
     def loses_database(self) -> bool:
-        return self.kind == "corrupt" or self.returns_with == "new-queue-database"
+        return self.kind == "corrupt" or self.returns_with in ("new-queue-database", NEW_SERVER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +115,8 @@ def make_draft(random: RandomModel, draws: Draws, number: int, longest_ms: int) 
     ways, name = WAYS.get(word, ()), "direction" if word in DIRECTED_KINDS else "cut"
     kind = f"{word}-{draws.one_of(ways, number, name)}" if ways else word
     database = draws.one_of(DATABASES, number, "database") if kind == "kill" else ""
+    if word == NEW_SERVER:
+        kind, database = "kill", NEW_SERVER
     if kind == "restart":
         return Draft(number, kind, database, 0, 0)
     lengths = random.for_ms

@@ -2,9 +2,9 @@
 
 The promise is that no single failure loses mail. A message is lost when every queue database that
 held it is, so the time between two such losses must let redundancy come back. Of all faults only a
-kill with `new-queue-database` takes a database; a server that was cut off, paused, stopped or
-killed with its disk intact is still a custodian. But any fault can leave messages with one
-custodian only, which the next loss must not hit:
+kill with `new-queue-database` or `new-server` takes a database; a server that was cut off, paused,
+stopped or killed with its disk intact is still a custodian. But any fault can leave messages with
+one custodian only, which the next loss must not hit:
 
 - Messages that the lost server was primary for have one copy until their shadow servers notice
   the new database id (SM-7): within one `ShadowHeartbeatFrequency`. They are shadowed again as they

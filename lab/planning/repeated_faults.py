@@ -13,7 +13,7 @@ from typing import Any
 from lab.plan.links import WORKLOAD, ends
 from lab.plan.quantities import format_duration
 from lab.plan.topology import PlanTopology
-from lab.scenario.faults import OF_MAILBOX_SERVERS, REPEATING_KEYS, FaultModel
+from lab.scenario.faults import REPEATING_KEYS, FaultModel
 
 
 def occasions(fault: FaultModel) -> list[FaultModel]:
@@ -29,7 +29,7 @@ def servers_of(fault: FaultModel, topology: PlanTopology) -> list[str]:
     """The servers that an entry concerns, each once; none for a fault of links. A site stands for
     those on which that fault can act."""
     others = {each.name for each in topology.servers if each.role != "mailbox"}
-    unfit = others if fault.kind in OF_MAILBOX_SERVERS else set()
+    unfit = others if fault.is_of_mailbox_servers else set()
     found = [
         server
         for word in fault.servers

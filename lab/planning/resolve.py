@@ -12,7 +12,7 @@ from lab.plan.links import mesh
 from lab.plan.parts import Clock, Expect, ExpectedPromotion, ExpectedResubmission
 from lab.plan.plan import Plan
 from lab.plan.topology import PlanTopology
-from lab.planning.faults import resolve_faults
+from lab.planning.faults import ended_with, last_heal_ms, resolve_faults
 from lab.planning.messages import resolve_messages
 from lab.planning.random_fault import ScheduleContext
 from lab.planning.random_schedule import plain_faults
@@ -48,12 +48,14 @@ def resolve(
     end_ms = workload_end_ms(scenario.workload)
     plain = plain_faults(scenario.faults, context, seed)
     faults = resolve_faults(plain, parts, context.links, end_ms)
-    last_heal_ms = max((fault.end_ms for fault in faults), default=None)
+    healed_ms = last_heal_ms(faults)
     operations = resolve_operations(scenario.operations)
     last_asked_ms = max((operation.at_ms for operation in operations), default=0)
     last_called_ms = strangers_end_ms(scenario.strangers)
     settings = with_volumes(resolve_settings(scenario.settings, parts.servers), faults)
     origin_ms = round(parse_origin(ORIGIN).timestamp() * 1000)
+    over_ms = max(end_ms, healed_ms or 0, last_asked_ms, last_called_ms)
+    duration_ms = over_ms + scenario.settle
     return Plan(
         version=1,
         scenario=scenario.scenario,
@@ -63,15 +65,15 @@ def resolve(
         seed=seed,
         seed_from=seed_from,
         clock=Clock(ORIGIN, float(scenario.clock.speed)),
-        duration_ms=max(end_ms, last_heal_ms or 0, last_asked_ms, last_called_ms) + scenario.settle,
+        duration_ms=duration_ms,
         workload_end_ms=end_ms,
-        last_heal_ms=last_heal_ms,
+        last_heal_ms=healed_ms,
         settle_ms=scenario.settle,
         topology=parts,
         settings=settings,
         links=context.links,
         messages=resolve_messages(scenario.scenario, scenario.workload, parts, seed),
-        faults=faults,
+        faults=ended_with(faults, duration_ms),
         operations=operations,
         expect=_expect(scenario.expect),
         strangers=resolve_strangers(scenario.strangers, parts, settings, origin_ms, seed),

@@ -142,6 +142,7 @@ def _for_servers_alone(asking: _Asking, server: str) -> tuple[str, ...]:
         f"XMOUNT {database} 1",
         f"XDISMOUNT {database} 1",
         f"XCORRUPT {database}",
+        f"XUPDATECOPY {database}",
         f"XFAILOVER {database}",
         f"XSWITCHOVER {database} {server}",
         f"XACTIVATELAGGED {database} {server}",

@@ -12,7 +12,14 @@ from typing import Any
 
 from pydantic import Field, ValidationError, model_validator
 
-from lab.plan.faults import LINK_KINDS, MACHINE_KINDS, SERVER_KINDS, ReturnsWith
+from lab.plan.faults import (
+    FOR_GOOD,
+    LINK_KINDS,
+    LOSES_SERVER,
+    MACHINE_KINDS,
+    SERVER_KINDS,
+    ReturnsWith,
+)
 from lab.scenario.link_faults import FaultOfLinksModel, LinksModel
 from lab.scenario.quantities import Duration, Instant, Names, Skew
 from lab.scenario.random_faults import RandomModel
@@ -64,7 +71,8 @@ class FaultModel(FaultOfLinksModel):
     )
     returns_with: ReturnsWith = Field(
         default="same-queue-database",
-        description="what a killed server finds when it is started again",
+        description="what a killed server finds when it is started again; new-server: a server of"
+        " the same name and nothing else; never: it is not started again, no for. Of kill and stop",
     )
     power_loss: Names | None = Field(
         default=None,
@@ -111,8 +119,7 @@ class FaultModel(FaultOfLinksModel):
             raise ConfigurationError(
                 f"a fault is one of {words}", "give each fault an entry of its own"
             )
-        if self.kill is None and "returns_with" in self.model_fields_set:
-            raise ConfigurationError("returns_with belongs to kill", "remove returns_with:")
+        self._returns_in_some_way()
         self._has_its_measure("skew_clock", "by", "write by: 5m, or by: -5m")
         self._has_its_measure("disk_use", "percent", "write percent: 97")
         if self.restart is not None and self.for_ms is not None:
@@ -129,11 +136,23 @@ class FaultModel(FaultOfLinksModel):
             rule = "a fault starts at a time or at a place"
             raise ConfigurationError(rule, "remove at:, or when:")
         start = "at" if self.when is None else "when"
-        needed = (start,) if self.kind in INSTANTS else (start, "for")
+        needed = (start,) if self.kind in INSTANTS or self.is_for_good else (start, "for")
         _refuse_missing([key for key in needed if key not in self._keys()])
         self._starts_once_at_a_place()
         self._repeats_in_time()
         return self
+
+    def _returns_in_some_way(self) -> None:
+        if self.kill is None and self.stop is None and "returns_with" in self.model_fields_set:
+            raise ConfigurationError(
+                "returns_with belongs to kill and stop", "remove returns_with:"
+            )
+        if self.stop is not None and self.returns_with == "new-queue-database":
+            rule = "new-queue-database belongs to kill"
+            raise ConfigurationError(rule, "write kill:, or returns_with: new-server")
+        if self.is_for_good and self._keys() & {"for", *REPEATING_KEYS}:
+            rule = "a server that never returns does so once, and for good"
+            raise ConfigurationError(rule, "remove for: and every:, or returns_with:")
 
     def _has_its_measure(self, kind: str, key: str, hint: str) -> None:
         if getattr(self, kind) is not None and getattr(self, key) is None:
@@ -163,6 +182,16 @@ class FaultModel(FaultOfLinksModel):
         if self.times_in_all < 1:
             rule = "until comes before the first one is healed"
             raise ConfigurationError(rule, "write a later moment, or make for shorter")
+
+    @property
+    def is_for_good(self) -> bool:
+        """Whether it has no end."""
+        return self.returns_with == FOR_GOOD
+
+    @property
+    def is_of_mailbox_servers(self) -> bool:
+        """Whether it is for mailbox servers alone, also where it names a site."""
+        return self.kind in OF_MAILBOX_SERVERS or self.returns_with in LOSES_SERVER
 
     @property
     def kind(self) -> str:

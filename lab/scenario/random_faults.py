@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 from pydantic import Field, model_validator
 
 from lab.plan.effects import Direction
-from lab.plan.faults import DIRECTED_KINDS, LINK_KINDS, MACHINE_KINDS, SERVER_KINDS
+from lab.plan.faults import (
+    DIRECTED_KINDS,
+    LINK_KINDS,
+    MACHINE_KINDS,
+    NEW_SERVER,
+    SERVER_KINDS,
+)
 from lab.plan.link_faults import CutKind
 from lab.scenario.quantities import (
     DurationRangeText,
@@ -35,6 +41,7 @@ DRAWABLE = (
     *LINK_KINDS,
     *(f"{kind}-{way}" for kind in ("cut", *DIRECTED_KINDS) for way in WAYS[kind]),
     *SERVER_KINDS,
+    NEW_SERVER,
     *MACHINE_KINDS,
 )
 if TYPE_CHECKING:
@@ -51,7 +58,8 @@ class RandomModel(Strict):
     faults: list[RandomKind] = Field(
         min_length=1,
         description="what may be drawn; `cut` stands for its five kinds, `slow` for its three"
-        " directions, as `slow-replies`, `split` for a site that is cut off from the others",
+        " directions, as `slow-replies`, `split` for a site that is cut off from the others, and"
+        " `new-server` for a kill after which a new one comes",
     )
     count: RangeText = Field(default=Range(1, 4), description="how many faults")
     for_ms: DurationRangeText = Field(
@@ -75,6 +83,11 @@ class RandomModel(Strict):
                 "split concerns a whole site, and at_most is one-server-at-a-time",
                 "write at_most: one-site-at-a-time",
             )
+        if NEW_SERVER in self.faults and self.at_most == "none":
+            raise ConfigurationError(
+                "new-server may take all copies of a database, and at_most is none",
+                "write at_most: one-server-at-a-time",
+            )
         if self.for_ms.low > self.during.high - self.during.low:
             raise ConfigurationError(
                 f"a fault of {as_range_text(self.for_ms)} does not fit into "
@@ -86,4 +99,4 @@ class RandomModel(Strict):
 
 def may_lose_database(random: RandomModel) -> bool:
     """Whether a queue database can be lost by what may be drawn."""
-    return bool({"kill", "corrupt"} & set(random.faults))
+    return bool({"kill", "corrupt", NEW_SERVER} & set(random.faults))

@@ -3,8 +3,8 @@
 One thread acts, in the order of lab time (at the same time stops come before starts), so that
 the journal shows what really followed what. What takes long, ending a server, probing and waiting
 for a banner, runs beside it and delays no other fault; a fault is stopped when it has started. A
-fault that was intended is stopped at the end whatever happened, last one first; an error while
-healing one keeps none of the others from being healed.
+fault that was intended is stopped at the end whatever happened, last one first, but for what is for
+good; an error while healing one keeps none of the others from being healed.
 
 An operation is an instant like a restart, and over with its answer.
 
@@ -99,8 +99,11 @@ class Schedule:
             raise self._failed.pop()
 
     def stop_now(self, fault_id: str) -> bool:
-        """End one before its time; False where none of that id has begun and not ended."""
-        begun = next((each for each in self._begun if each.id == fault_id), None)
+        """End one before its time; False where none of that id has begun and not ended, or nothing
+        can end it.
+        """
+        ending = (each for each in self._begun if not is_for_good(each))
+        begun = next((each for each in ending if each.id == fault_id), None)
         if begun is not None:
             self._end(begun)
         return begun is not None
@@ -126,7 +129,7 @@ class Schedule:
     def heal(self) -> None:
         """Stop what was begun and not stopped, last first; errors become `complaints`."""
         self.complaints += self._waiting.let_all_go()
-        for fault in reversed(self._begun.copy()):
+        for fault in reversed([each for each in self._begun if not is_for_good(each)]):
             try:
                 begun = [self._ending[fault.id]] if fault.id in self._ending else []
                 wait(begun, timeout=HEAL_AFTER_SECONDS)
@@ -180,8 +183,9 @@ class Schedule:
         """Its server is held: apply it, then let the server go on."""
         fault = waiting.begin(self._now_ms())
         self._faults.append(fault)
-        end = Event(fault.end_ms, False, len(self._faults) - 1, _is_instant(fault))
-        insort(self._events, end, key=_turn)
+        if not is_for_good(fault):
+            end = Event(fault.end_ms, False, len(self._faults) - 1, _is_instant(fault))
+            insort(self._events, end, key=_turn)
         try:
             self._apply(fault)
         finally:
@@ -282,17 +286,25 @@ class Schedule:
 
 
 def events_of(faults: Sequence[Fault]) -> list[Event]:
-    """Starts and stops in the order in which they have to happen; an instant's stop comes last."""
+    """Starts and stops in the order in which they have to happen; an instant's stop comes last, and
+    what is for good has none.
+    """
     starts = [Event(fault.start_ms, True, index) for index, fault in enumerate(faults)]
     stops = [
         Event(fault.end_ms, False, index, ends_an_instant=_is_instant(fault))
         for index, fault in enumerate(faults)
+        if not is_for_good(fault)
     ]
     return sorted(starts + stops, key=_turn)
 
 
 def _turn(event: Event) -> tuple[int, int, int]:
     return event.at_ms, 2 if event.ends_an_instant else int(event.is_start), event.index
+
+
+def is_for_good(fault: Fault) -> bool:
+    """Whether nothing ends it, the end of the run neither (TP-8)."""
+    return isinstance(fault, Away) and fault.is_for_good
 
 
 def _is_instant(fault: Fault) -> bool:

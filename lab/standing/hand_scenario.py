@@ -20,10 +20,11 @@ from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import YAMLError
 
 from lab.plan.check import RUN_MAX_MS
-from lab.plan.faults import Fault
+from lab.plan.faults import FOR_GOOD, Fault, is_for_good
 from lab.plan.operations import Operation
 from lab.plan.parts import Message
 from lab.plan.plan import Plan
+from lab.planning.faults import last_heal_ms
 from lab.planning.resolve import resolve
 from lab.program.errors import ScenarioError
 from lab.scenario.faults import INSTANTS
@@ -101,9 +102,9 @@ class HandScenario:
         return self.checked.scenario.workload[-1]
 
     def healed(self, fault_id: str, at_ms: int) -> None:
-        """A fault was ended then, if it was not over."""
+        """A fault was ended then, if it was not over and has an end."""
         fault = next(each for each in self.plan.faults if each.id == fault_id)
-        if fault.end_ms > at_ms:
+        if fault.end_ms > at_ms and not is_for_good(fault):
             self._ends[fault_id] = at_ms
             written = self._document["faults"][int(fault_id.removeprefix("f")) - 1]
             written["for"] = _seconds(at_ms - fault.start_ms)
@@ -122,14 +123,19 @@ class HandScenario:
         """
         for fault in self.plan.faults:
             self.healed(fault.id, at_ms)
-        heals = [fault.end_ms for fault in self.plan.faults]
+        duration_ms = at_ms + settle_ms
+        for_good = (
+            replace(each, end_ms=duration_ms) if is_for_good(each) else each
+            for each in self.plan.faults
+        )
         return replace(
             self.plan,
             messages=messages,
             workload_end_ms=at_ms,
-            last_heal_ms=max(heals, default=None),
+            last_heal_ms=last_heal_ms(self.plan.faults),
             settle_ms=settle_ms,
-            duration_ms=at_ms + settle_ms,
+            duration_ms=duration_ms,
+            faults=tuple(for_good),
         )
 
     def text(self, until_ms: int) -> str:
@@ -202,7 +208,8 @@ _OF_A_STREAM = {"at", "for", "rate"}
 
 def _entry(given: Mapping[str, Any], kind: str, at_ms: int) -> CommentedMap:
     lasts = kind == "faults" and not given.keys() & {"for", *INSTANTS}
-    length = {"for": UNTIL_HEALED} if lasts else {}
+    is_endless = given.get("returns_with") == FOR_GOOD
+    length = {"for": UNTIL_HEALED} if lasts and not is_endless else {}
     return _flow({"at": _seconds(at_ms), **given, **length})
 
 

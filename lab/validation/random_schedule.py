@@ -5,7 +5,7 @@ Asked of the file alone, so that the answer is the same for every seed.
 
 from collections.abc import Iterator, Sequence
 
-from lab.plan.faults import LINK_KINDS
+from lab.plan.faults import LINK_KINDS, NEW_SERVER
 from lab.plan.links import WORKLOAD
 from lab.plan.topology import PlanTopology
 from lab.planning.random_settings import at_their_most
@@ -33,6 +33,7 @@ def check_random(read: Read[ScenarioModel], topology: PlanTopology) -> Iterator[
         yield from _company(read, index, read.model.faults)
         if not any(context.other_sites(server) for server in context.servers):
             yield from _no_sites(read, index, fault.random)
+        yield from _last_copies(read, index, fault.random, topology)
         if not linked:
             yield from _no_links(read, index, fault.random)
 
@@ -86,6 +87,17 @@ def _company(
             hint = "let one end before the other starts, or write at_most: none"
             yield read.mistake(("faults", index, "random"), where, rule, hint)
             return
+
+
+def _last_copies(
+    read: Read[ScenarioModel], index: int, random: RandomModel, topology: PlanTopology
+) -> Iterator[Mistake]:
+    """A new server has no mailboxes but those that another copy has."""
+    single = next((each.name for each in topology.databases if len(each.copies) < 2), None)
+    if NEW_SERVER in random.faults and single is not None:
+        place = ("faults", index, "random", "faults", random.faults.index(NEW_SERVER))
+        rule = f"leaves no copy of {single}, whose mailboxes would be gone"
+        yield read.mistake(place, NEW_SERVER, rule, "give every database a second copy")
 
 
 def _no_sites(read: Read[ScenarioModel], index: int, random: RandomModel) -> Iterator[Mistake]:

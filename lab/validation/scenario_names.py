@@ -284,8 +284,9 @@ def _victim(
 def _of_active_manager(
     read: ScenarioRead, trail: Trail, fault: FaultModel, server: str
 ) -> Iterator[Mistake]:
-    if fault.kind in OF_MAILBOX_SERVERS:
-        rule = f"is Active Manager, and {fault.kind} is for mailbox servers"
+    if fault.is_of_mailbox_servers:
+        word = fault.kind if fault.kind in OF_MAILBOX_SERVERS else fault.returns_with
+        rule = f"is Active Manager, and {word} is for mailbox servers"
         yield read.mistake(trail, server, rule, "kill it, pause it, or name a mailbox server")
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from lab.plan.faults import Fault, ServerFault
+from lab.plan.faults import LOSES_SERVER, Fault, Kill, ServerFault, Stop, is_for_good
 from lab.plan.links import ends, mesh
 from lab.plan.topology import PlanTopology
 from lab.planning.collisions import collision
@@ -16,7 +16,7 @@ from lab.planning.faults import resolve_faults, resolve_links
 from lab.planning.repeated_faults import occasions, servers_of, spread
 from lab.planning.resolve import workload_end_ms
 from lab.planning.strangers import strangers_end_ms
-from lab.scenario.faults import OF_MAILBOX_SERVERS, REPEATING_KEYS
+from lab.scenario.faults import REPEATING_KEYS
 from lab.scenario.scenario import ScenarioModel
 from lab.validation.mistakes import Mistake
 from lab.validation.model_reader import Read
@@ -44,6 +44,7 @@ def check_timeline(read: ScenarioRead, topology: PlanTopology | None) -> Iterato
     yield from _without_a_server(read, read.model, topology)
     placed = _placed(read.model, topology)
     yield from _collisions(read, placed)
+    yield from _last_copies(read, placed, topology)
     yield from _nobody_to_ask(read, read.model, placed, topology)
 
 
@@ -84,7 +85,7 @@ def _without_a_server(
                 fault.model_copy(update={fault.kind: [word]}), topology
             ):
                 place = ("faults", index, fault.kind, at)
-                which = "mailbox servers" if fault.kind in OF_MAILBOX_SERVERS else "servers"
+                which = "mailbox servers" if fault.is_of_mailbox_servers else "servers"
                 yield read.mistake(place, word, "names no server", f"name a site with {which}")
 
 
@@ -147,7 +148,9 @@ def _nobody_to_ask(
         if holding and {fault.server for fault in holding} == set(asked):
             first = min(holding, key=lambda fault: fault.end_ms)
             rule = f"asks {first.server}, which is {first.done} then, and nobody would answer"
-            hint = f"ask before that, or some minutes after {format_timespan(first.end_ms)}"
+            hint = "ask before that"
+            if not is_for_good(first):
+                hint += f", or some minutes after {format_timespan(first.end_ms)}"
             place = ("operations", index, "at")
             yield read.mistake(place, format_timespan(operation.at), rule, hint)
 
@@ -181,11 +184,37 @@ def _collisions(read: ScenarioRead, placed: list[_Placed]) -> Iterator[Mistake]:
                 break
 
 
+def _last_copies(
+    read: ScenarioRead, placed: list[_Placed], topology: PlanTopology
+) -> Iterator[Mistake]:
+    """Servers that take the last copy of a mailbox database with them: its mailboxes would be gone,
+    which no transport can help.
+    """
+    lost = [(at, fault) for at in placed if (fault := _loses_server(at.fault)) is not None]
+    lost = [(at, fault) for at, fault in lost if not _has_no_time(read, at.index)]
+    said = set()
+    for position, (at, fault) in enumerate(lost):
+        still = (f.server for _, f in lost[:position] if fault.start_ms <= f.end_ms)
+        gone = {fault.server, *still}
+        for database in topology.databases:
+            if at.index not in said and {copy.server for copy in database.copies} <= gone:
+                said.add(at.index)
+                rule = f"leaves no copy of {database.name}, whose mailboxes would be gone"
+                hint = "give it a copy on another server, or write returns_with: new-queue-database"
+                yield read.mistake(("faults", at.index, fault.kind), fault.server, rule, hint)
+
+
+def _loses_server(fault: Fault) -> Kill | Stop | None:
+    return fault if isinstance(fault, Kill | Stop) and fault.returns_with in LOSES_SERVER else None
+
+
 def _collide(read: ScenarioRead, earlier: _Placed, later: _Placed, reason: str) -> Mistake:
     value = f"with faults[{read.trail('faults', earlier.index)[-1]}]"
     end = format_timespan(earlier.fault.end_ms)
     hint = f"start it at {end} or later"
-    if later.fault.when is not None:
+    if is_for_good(earlier.fault):
+        hint = "name another server: this one never returns"
+    elif later.fault.when is not None:
         hint = f"let it wait from {end} on, with after:"
     rule = f"cannot both hold: {reason}"
     return read.mistake(("faults", later.index), value, rule, hint)

@@ -184,7 +184,7 @@ class Node:
         return {
             inputs.DatabaseOpened: self._database_opened,
             inputs.DatabaseSetAside: self._database_set_aside,
-            inputs.DirectoryRead: mail.groups.read,
+            inputs.DirectoryRead: self._directory_read,
             inputs.DiskMeasured: mail.pressure.measured,
             inputs.CopiesCounted: self._callers.viewer.counted,
             inputs.Committed: self._committed,
@@ -229,6 +229,7 @@ class Node:
             inputs.MountAsked: self._of_a_server(mail.copies.mount_asked),
             inputs.DismountAsked: self._of_a_server(mail.copies.dismount_asked),
             inputs.CorruptionRequested: self._of_a_server(mail.copies.corruption_requested),
+            inputs.SeedAsked: self._of_a_server(mail.copies.seed_asked),
             inputs.FailoverRequested: self._of_a_server(_not_here),
             inputs.SwitchoverRequested: self._of_a_server(_not_here),
             inputs.LaggedCopyRequested: self._of_a_server(_not_here),
@@ -251,10 +252,15 @@ class Node:
             inputs.CopyStatusAnswered: sessions.answered,
             inputs.MountAnswered: sessions.answered,
             inputs.DismountAnswered: sessions.answered,
+            inputs.SeedPromised: sessions.answered,
             inputs.ActiveCopyAnswered: sessions.answered,
             inputs.CopyCommandRefused: sessions.answered,
             inputs.SessionLost: lambda h: sessions.failed(h.session, h.reason),
         }
+
+    def _directory_read(self, happened: inputs.DirectoryRead) -> None:
+        self._mail.groups.read(happened)
+        self._mail.copies.created.update(happened.databases)
 
     def _database_opened(self, happened: inputs.DatabaseOpened) -> None:
         mail, callers = self._mail, self._callers

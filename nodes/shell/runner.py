@@ -204,7 +204,7 @@ class Runner:
             directory = read_directory(data)
             if directory is not None and directory.version != self._directory_version:
                 self._directory_version = directory.version
-                self.give(DirectoryRead(directory.groups, at_start))
+                self.give(DirectoryRead(directory.groups, at_start, directory.databases))
                 tell_read(data, directory.version)
         except (OSError, ValueError) as error:
             raise CannotStart(EX_IOERR, str(error)) from error

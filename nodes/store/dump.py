@@ -195,10 +195,12 @@ def standing_in(connection: sqlite3.Connection) -> MailboxFile:
 
 
 def shown_to_users(copies: Iterable[MailboxFile]) -> str | None:
-    """The server whose copy of one database recipients see: of those that are not passive the one
-    under the latest epoch, since one that is cut off may not know that it is over. None without.
+    """The server whose copy of one database recipients see: of those that are not passive or empty
+    the one under the latest epoch, since one that is cut off may not know that it is over. None
+    without.
     """
-    found = [(copy.epoch, copy.server) for copy in copies if copy.state is not CopyState.PASSIVE]
+    unseen = (CopyState.PASSIVE, CopyState.SEEDING)
+    found = [(copy.epoch, copy.server) for copy in copies if copy.state not in unseen]
     return max(found)[1] if found else None
 
 

@@ -28,6 +28,7 @@ from spark_eval.claims.mail import (
 )
 from spark_eval.claims.node import (
     back_pressure_kept,
+    databases_new,
     deferrals_logged,
     delivered_to_cleaned,
     duplicates_logged,
@@ -49,6 +50,7 @@ from spark_eval.claims.safety_net import (
     copies_agree,
     copies_follow,
     copies_logged,
+    copies_seeded,
     failover_allowed,
     failover_on_time,
     lag_kept,
@@ -95,6 +97,7 @@ ALL: tuple[Claim, ...] = (
     copies_logged.CLAIM,
     copies_follow.CLAIM,
     copies_agree.CLAIM,
+    copies_seeded.CLAIM,
     lag_kept.CLAIM,
     resubmission_complete.CLAIM,
     resubmission_bounded.CLAIM,
@@ -141,5 +144,6 @@ ALL: tuple[Claim, ...] = (
     settings_shown.CLAIM,
     steps_logged.CLAIM,
     promotions_counted.CLAIM,
+    databases_new.CLAIM,
     no_crash.CLAIM,
 )

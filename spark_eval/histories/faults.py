@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from spark_eval.fault_kinds import KINDS, SERVER, Does
+from spark_eval.fault_kinds import KINDS, NEVER, NEW_SERVER, SERVER, Does
 from spark_eval.histories.lateness import late_ms
 from spark_eval.intervals.interval import FOREVER_MS, Interval
 from spark_eval.intervals.outage import Outage
@@ -63,6 +63,12 @@ class Fault:
     @property
     def acts_on_server(self) -> bool:
         return KINDS[self.kind].on == SERVER
+
+    @property
+    def disk_lost_ms(self) -> int | None:
+        """When what its server had on disk was surely gone (TP-8)."""
+        is_lost = self.returns_with in (NEVER, NEW_SERVER) and self.took_effect
+        return self.phases.applied_ms if is_lost else None
 
 
 def faults_of(planned: Iterable[PlannedFault], rows: Iterable[FaultRow]) -> tuple[Fault, ...]:
@@ -129,5 +135,7 @@ def _first(rows: Iterable[FaultRow], phase: str) -> int | None:
 
 
 def unhealed(faults: Iterable[Fault]) -> list[str]:
-    """The names of faults that nothing ended."""
-    return sorted(each.id for each in faults if each.over_ms == FOREVER_MS)
+    """The names of faults that nothing ended, and that were to end."""
+    return sorted(
+        each.id for each in faults if each.over_ms == FOREVER_MS and each.returns_with != NEVER
+    )

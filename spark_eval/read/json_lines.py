@@ -42,7 +42,7 @@ _DIGEST = re.compile(r"[0-9A-Fa-f]{16,64}\Z")
 _OUTCOMES = ("ok", "failed", "unknown")
 # what a store holds though no promise keeps it; of such a thing its state says what is wrong
 _LEFT = ("left-body", "left-fork", "left-head", "running-request")
-_STATES = ("active", "dismounted", "passive")
+_STATES = ("active", "dismounted", "passive", "seeding")
 
 
 @dataclass(slots=True)
@@ -246,6 +246,7 @@ class _Lifecycle(NamedTuple):
     max_dumpster_time_ms: int | None
     removed: int | None
     left: int | None
+    state: str | None
 
 
 def _lifecycle(rows: Rows, value: Any, ref: Ref, clock: LabClock) -> None:
@@ -258,7 +259,7 @@ def _lifecycle(rows: Rows, value: Any, ref: Ref, clock: LabClock) -> None:
         read.epoch, read.last_log, read.kind, read.cause, read.to, read.request_id,
         read.safety_net, read.start, read.end, read.network_message_id, read.reason, read.count_,
         read.resource, read.from_, read.figure, read.max_dumpster_size_per_database_bytes,
-        read.max_dumpster_time_ms, read.removed, read.left, off_ms, ref,
+        read.max_dumpster_time_ms, read.removed, read.left, read.state, off_ms, ref,
     )  # fmt: skip
     rows.lifecycle.append(row)
 

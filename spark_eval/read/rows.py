@@ -127,7 +127,7 @@ class LifecycleRow(NamedTuple):
     """What a server reports of itself; `peer` is the server that it is about, where that is another
     one; `messages`, how many; `start` and `end` of an interval, dates of that server's clock;
     `resource`, `from_`, `to` and `figure` of a level of back pressure; `removed` from DeliveredTo,
-    and `left` in it; `off_ms`: how far its date was ahead of lab time.
+    and `left` in it; `state` of a copy; `off_ms`: how far its date was ahead of lab time.
     """
 
     server: str
@@ -160,6 +160,7 @@ class LifecycleRow(NamedTuple):
     max_dumpster_ms: int | None
     removed: int | None
     left: int | None
+    state: str | None
     off_ms: int
     ref: Ref
 

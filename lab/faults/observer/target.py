@@ -63,6 +63,16 @@ class Servers(Protocol):
     def set_aside_queue_database(self, server: str, fault_id: str) -> Sequence[str]:
         """Of a server that is down; the names of the files moved."""
 
+    def lose(self, server: str) -> None:
+        """Nothing is left of a server that is down: no process, no disk. Gone for good, unless
+        `make_anew` follows.
+        """
+
+    def make_anew(self, server: str, databases: Sequence[str]) -> None:
+        """A new server of that name, with nothing on its disk, to be started; `databases`: those it
+        has copies of, which exist already.
+        """
+
     def damage_queue_database(self, server: str) -> Sequence[str]:
         """Of a server that is down; the names of the files that cannot be read any more."""
 

@@ -22,6 +22,7 @@ from lab.clock import parse_origin
 from lab.hosts.containers.engine import RUN_LABEL
 from lab.hosts.containers.ground import confinement
 from lab.hosts.containers.ground.server_files import require_file
+from lab.hosts.containers.nodes import LAST_WORDS
 from lab.plan.plan import Plan
 from lab.plan.topology import Database
 from lab.record.folder import RunFolder
@@ -129,7 +130,16 @@ class Collection:
         for container in self.client.containers.list(all=True, filters={"label": label}):
             name = str(container.name).removeprefix(f"{self.folder.run_id}-")
             words = container.logs(stdout=True, stderr=True)
-            (self.folder.logs(name) / "stderr.log").write_bytes(words)
+            (self.folder.logs(name) / "stderr.log").write_bytes(self._last_words(name) + words)
+        for server in self.plan.topology.servers:
+            path = self.folder.logs(server.name) / "stderr.log"
+            if not path.exists() and (words := self._last_words(server.name)):
+                path.write_bytes(words)
+
+    def _last_words(self, name: str) -> bytes:
+        """What a container said that was removed with its server."""
+        path = self._of(name) / LAST_WORDS
+        return path.read_bytes() if _is_there(path) else b""
 
     def _memory(self) -> None:
         """A container that ran out of memory was killed by no fault of the plan."""

@@ -97,7 +97,7 @@ class ContainerHost:
     def keep(self) -> str:
         if self._ground is not None and self._client is not None:
             nodes = ContainerNodes(self._client, self._ground)
-            for server in self._ground.containers:
+            for server in nodes.left:
                 nodes.start(server)
         return "shadowlab down removes it"
 

@@ -5,6 +5,7 @@ keeps lies in the run's state directory, so its queue database is moved by renam
 the server is down. Nothing here knows why.
 """
 
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -13,23 +14,26 @@ from typing import TypeVar
 
 import docker
 import requests
-from docker.errors import DockerException
+from docker.errors import DockerException, NotFound
 from docker.models.containers import Container
 
 from lab.faults.damage import damaged
+from lab.hosts.containers.ground import provision
 from lab.hosts.containers.ground.inventory import CONFIG
 from lab.hosts.containers.ground.provision import Ground
 from lab.hosts.containers.ground.server_files import require_file, require_folder
 from lab.hosts.node_config import groups_of
 from lab.plan.topology import Group
 from lab.program.errors import GroundError
-from nodes.shell.chaos.control_files import GO, LAPSED, REACHED, control_file
-from nodes.shell.chaos.machine import Machine, order_machine, read_found, read_machine
-from nodes.shell.storage.directory import change_directory, goes_by_it
+from nodes.shell.chaos.control_files import FOLDER, GO, LAPSED, REACHED, control_file
+from nodes.shell.chaos.machine import ORDERED, Machine, order_machine, read_found, read_machine
+from nodes.shell.storage.directory import DIRECTORY, change_directory, goes_by_it, note_created
 from nodes.shell.storage.shared_files import read_shared, write_shared
 
 T = TypeVar("T")
 
+LAST_WORDS = "last-words"
+NOT_ITS_OWN = (FOLDER, ORDERED, DIRECTORY)
 KILL_SECONDS = 20
 GRACE_SECONDS = 15
 SMTP_PORT = 2525
@@ -60,6 +64,8 @@ class ContainerNodes:
         raise GroundError(f"a container cannot lose its power: {server}", "run on the simulator")
 
     def is_running(self, server: str) -> bool:
+        if self.is_lost(server):
+            return False
         return self._on(server, "look at", lambda container: container.status == "running")
 
     def stop(self, server: str) -> int:
@@ -100,6 +106,41 @@ class ContainerNodes:
         except OSError as error:
             raise GroundError(f"the queue database of {server} stays: {error}") from error
         return [file.name for file in files]
+
+    def lose(self, server: str) -> None:
+        """The container is removed, and what its server kept; what it said last stays, and by which
+        files lab and machine inform each other.
+        """
+        said = self._on(server, "hear", lambda container: container.logs(stdout=True, stderr=True))
+        self._on(server, "remove", lambda container: container.remove(v=True, force=True))
+        try:
+            with (self.data(server).parent / LAST_WORDS).open("ab") as words:
+                words.write(said)
+            _empty(self.data(server))
+        except OSError as error:
+            raise GroundError(f"the disk of {server} stays: {error}") from error
+
+    def make_anew(self, server: str, databases: Sequence[str]) -> None:
+        try:
+            note_created(self.data(server), databases)
+        except (OSError, ValueError) as error:
+            raise GroundError(f"cannot make a new {server}: {error}") from error
+        provision.make_anew(self._ground, server)
+
+    def is_lost(self, server: str) -> bool:
+        """Whether it has no container any more."""
+        try:
+            self._client.containers.get(self.container(server))
+        except NotFound:
+            return True
+        except (DockerException, requests.RequestException) as error:
+            raise GroundError(f"cannot look at {server}: {_first_line(error)}") from error
+        return False
+
+    @property
+    def left(self) -> list[str]:
+        """The servers that are there, running or not."""
+        return [server for server in self._ground.containers if not self.is_lost(server)]
 
     def damage_queue_database(self, server: str) -> Sequence[str]:
         """Overwrite the beginning of `queue.db` and of its journal."""
@@ -202,9 +243,9 @@ class ContainerNodes:
             raise GroundError(f"cannot change the machine of {server}: {error}") from error
 
     def stop_all(self) -> dict[str, int]:
-        """SIGTERM to every server at once, and time to end; exit codes by server."""
+        """SIGTERM to every server that is left, at once, and time to end; exit codes by server."""
 
-        servers = list(self._ground.containers)
+        servers = self.left
         with ThreadPoolExecutor(max(1, len(servers))) as pool:
             return dict(zip(servers, pool.map(self.stop, servers), strict=True))
 
@@ -220,6 +261,19 @@ class ContainerNodes:
             return act(self._client.containers.get(self.container(server)))
         except (DockerException, requests.RequestException) as error:
             raise GroundError(f"cannot {verb} {server}: {_first_line(error)}") from error
+
+
+def _empty(data: Path) -> None:
+    """All but what the lab itself has written: how the machine is, where it holds a server, what
+    Active Directory has.
+    """
+    for path in data.iterdir():
+        if path.name in NOT_ITS_OWN:
+            continue
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
 
 
 def _signal(container: Container) -> None:

@@ -103,6 +103,17 @@ class SimulatedServers:
             found.disk.set_queue_database_aside()
         return ["queue.db"]
 
+    def lose(self, server: str) -> None:
+        """One that is on its way down is lost when it is down."""
+        found = self._servers[server]
+        if isinstance(found, SimulatedServer):
+            found.lose()
+
+    def make_anew(self, server: str, databases: Sequence[str]) -> None:
+        found = self._servers[server]
+        if isinstance(found, SimulatedServer):
+            found.make_anew(tuple(databases))
+
     def damage_queue_database(self, server: str) -> Sequence[str]:
         found = self._servers[server]
         if isinstance(found, SimulatedServer):

@@ -53,6 +53,7 @@ class Machine(Protocol):
     links: Mapping[tuple[str, str], Link]
     events: Events | None
     groups: tuple[DistributionGroup, ...] | None
+    created: tuple[str, ...]
 
     def crash(self, said: str) -> None: ...
 
@@ -89,8 +90,8 @@ class Process:
     def begin(self) -> None:
         self.logs.lifecycle(LogLifecycle("configured", self.config.transport.shown))
         self.inbound = SimulatedInboundSessions(self)
-        if self._server.groups is not None:
-            self.give(DirectoryRead(self._server.groups, at_start=True))
+        if self._server.groups is not None or self._server.created:
+            self.give(DirectoryRead(self._server.groups, True, self._server.created))
         in_group = nowhere if self._breakpoints is None else self._breakpoints.in_group
         self._server.disk.in_group = in_group
         try:

@@ -13,7 +13,7 @@ from lab.hosts.simulator.event_loop import MS, World
 from lab.program.errors import GroundError
 from lab.schedule.breakpoint_waits import Waiting
 from lab.schedule.journal import Journal, Phase
-from lab.schedule.schedule import Event, events_of
+from lab.schedule.schedule import Event, events_of, is_for_good
 
 LOOK_AFTER_US = 100 * MS
 TOLD_US = 10 * MS  # until the lab has seen that a server is held
@@ -48,8 +48,7 @@ class SimulatedSchedule:
     def strike(self, fault_id: str) -> None:
         """At once, in the middle of what happens."""
         fault = self._struck[fault_id]
-        self._start(fault)
-        self._world.at(fault.end_ms * MS, self._stop_if_begun, fault)
+        self._start_until_its_end(fault)
 
     def look(self) -> None:
         """A server is held: the lab sees it in a moment."""
@@ -58,16 +57,15 @@ class SimulatedSchedule:
     def heal(self) -> None:
         """Stop what was begun and not stopped, last first."""
         self._waiting.let_all_go()
-        for fault in reversed(self._begun.copy()):
+        for fault in reversed([each for each in self._begun if not is_for_good(each)]):
             self._stop(fault)
 
     def _begin(self) -> None:
         """Apply what waited for this, then let the server go on."""
         for reached in self._waiting.reached():
             fault = reached.begin(self._world.now_ms())
-            self._start(fault)
+            self._start_until_its_end(fault)
             reached.let_go()
-            self._world.at(fault.end_ms * MS, self._stop_if_begun, fault)
 
     def _give_up(self) -> None:
         self._waiting.give_up(self._world.now_ms())
@@ -82,6 +80,11 @@ class SimulatedSchedule:
     def _stop_if_begun(self, fault: Fault) -> None:
         if fault in self._begun:
             self._stop(fault)
+
+    def _start_until_its_end(self, fault: Fault) -> None:
+        self._start(fault)
+        if not is_for_good(fault):
+            self._world.at(fault.end_ms * MS, self._stop_if_begun, fault)
 
     def _start(self, fault: Fault) -> None:
         self._begun.append(fault)

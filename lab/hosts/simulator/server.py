@@ -65,6 +65,8 @@ class SimulatedServer:
         self._skew_ms, self._disk_is_full, self._disk_percent = 0, False, 0
         self._first_skew_ms: int | None = None
         self.groups: tuple[DistributionGroup, ...] | None = None
+        self.created: tuple[str, ...] = ()
+        self.is_lost = self._loses_disk = False
 
     @property
     def is_running(self) -> bool:
@@ -152,7 +154,24 @@ class SimulatedServer:
             self._process, self.exit_code = None, STOPPED
             process.part()
             self.disk.pull_plug()
+            self._lose_disk()
             stopped()
+
+    def lose(self) -> None:
+        """Nothing is left of it, once it is down."""
+        self.is_lost = self._loses_disk = True
+        if self._process is None:
+            self._lose_disk()
+
+    def _lose_disk(self) -> None:
+        """If it is to be lost."""
+        if self._loses_disk:
+            self._loses_disk, self._first_skew_ms = False, None
+            self.disk.lose_everything()
+
+    def make_anew(self, databases: tuple[str, ...]) -> None:
+        """A new server of that name; of these databases it has copies, and they exist already."""
+        self.is_lost, self.created = False, databases
 
     def pause(self) -> None:
         if self._process is not None:
@@ -187,7 +206,7 @@ class SimulatedServer:
         self.groups = groups
         if self._process is not None:
             process = self._process
-            process.when_awake(process.give, DirectoryRead(groups, at_start=False))
+            process.when_awake(process.give, DirectoryRead(groups, False, self.created))
 
     def machine(self) -> Mapping[str, object]:
         """How the server finds its machine; nothing while it is down."""

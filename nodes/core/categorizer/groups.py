@@ -18,7 +18,8 @@ class DistributionGroups:
 
     def read(self, happened: DirectoryRead) -> None:
         """All groups as they are now; those that are not among them are gone."""
-        self._members = _by_address(happened.groups)
+        if happened.groups is not None:
+            self._members = _by_address(happened.groups)
 
     def members_of(self, address: str) -> tuple[str, ...] | None:
         return self._members.get(address.lower())

@@ -15,6 +15,7 @@ from nodes.core.copies.active_copies import ActiveCopies, CopyMoved
 from nodes.core.copies.local_copy import CopyHere, CopyHereChanged
 from nodes.core.copies.log_replay import LogReceiving
 from nodes.core.copies.log_shipping import LogShipping
+from nodes.core.copies.seeding import Seeding
 from nodes.core.engine.work import Timer, Work
 from nodes.core.interface.copy_changes import (
     CorruptMailboxes,
@@ -28,11 +29,13 @@ from nodes.core.interface.inputs import (
     CorruptionRequested,
     DismountAsked,
     MountAsked,
+    SeedAsked,
 )
 from nodes.core.interface.replies import (
     R451_COPY_BUSY,
     R451_COPY_FAILED,
     R451_COPY_NOT_CHANGED,
+    R451_COPY_SEEDING,
     R503_NOT_ACTIVE,
     R550_NO_SUCH_DATABASE,
     R550_REPLAYED_ALREADY,
@@ -42,6 +45,7 @@ from nodes.core.interface.replies import (
     DismountReply,
     MountReply,
     Reply,
+    SeedingReply,
 )
 from nodes.core.model.database_copy import CopyStanding, CopyState, ReplicationLog
 from nodes.core.sessions.inbound_session import InboundSession
@@ -69,6 +73,9 @@ class DatabaseCopies:
         self._shipping: dict[str, tuple[LogShipping, ...]] = {}
         self._dropping: dict[str, Timer] = {}
         self.receiving = LogReceiving(work, active_copies, copies)
+        self._seeding = Seeding(config, work, sessions)
+        self.created: set[str] = set()
+        """Databases that were made once: a copy of theirs that is new here is to be seeded."""
 
     def opened(self) -> None:
         """After a start: ask the disk for every copy."""
@@ -83,6 +90,8 @@ class DatabaseCopies:
     def _open(self, copy: CopyHere) -> None:
         is_first = self._config.databases[copy.database] == self._config.me.name
         state = CopyState.ACTIVE if is_first else CopyState.PASSIVE
+        if copy.database in self.created:
+            state = CopyState.SEEDING
         copy.change(OpenCopy(state, self._work.now_ms), lambda: self._opened(copy), copy.fail)
 
     def _opened(self, copy: CopyHere) -> None:
@@ -125,6 +134,8 @@ class DatabaseCopies:
             return R550_NO_SUCH_DATABASE
         if copy.failure:
             return R451_COPY_FAILED
+        if copy.state is CopyState.SEEDING:
+            return R451_COPY_SEEDING
         return None if copy.is_ready else R451_COPY_BUSY
 
     def _known_epoch(self, copy: CopyHere) -> int:
@@ -185,6 +196,19 @@ class DatabaseCopies:
 
         copy.change(DismountCopy(), dismounted, not_dismounted)
 
+    def seed_asked(self, asked: SeedAsked, session: InboundSession) -> None:
+        """By a server that has a copy and nothing in it."""
+        copy = self._copies.get(asked.database)
+        shipping = self._shipping.get(asked.database, ())
+        wanted = [each for each in shipping if each.server == session.peer]
+        if copy is None or copy.standing is None or (shipping and not wanted):
+            session.reply(R550_NO_SUCH_DATABASE)
+        elif not wanted:
+            session.reply(R503_NOT_ACTIVE)
+        else:
+            session.reply(SeedingReply(copy.standing.last_log))
+            wanted[0].wanted()
+
     def corruption_requested(self, asked: CorruptionRequested, session: InboundSession) -> None:
         copy = self._copies.get(asked.database)
         refusal = self._refusal(copy)
@@ -219,6 +243,7 @@ class DatabaseCopies:
         for each in shipping:
             each.pump()
         self.receiving.look_at_kept(copy)
+        self._seeding.look(copy)
 
     def _shippings(self, copy: CopyHere) -> tuple[LogShipping, ...]:
         me, domain = self._config.me.name, self._config.accepted_domain

@@ -36,6 +36,9 @@ from nodes.core.model.message import BodyHandle
 from nodes.core.sessions.inbound_session import InboundSession
 from nodes.core.sessions.inbound_states import InboundMove
 
+SEED_EXPECTED = LogExpected(0, 0)
+"""No log will do: there is none of that number."""
+
 
 class LogReceiving:
     """`copies`: this server's own, by database."""
@@ -77,7 +80,10 @@ class LogReceiving:
             return R451_COPY_FAILED
         if not copy.is_ready:
             return R451_COPY_BUSY
-        return self._out_of_date(copy, announced.epoch) or _not_next(copy, log)
+        refusal = self._out_of_date(copy, announced.epoch)
+        if copy.state is CopyState.SEEDING:
+            return refusal or (None if log is None else SEED_EXPECTED)
+        return refusal or _not_next(copy, log)
 
     def _out_of_date(self, copy: CopyHere, epoch: int) -> AnyReply | None:
         """Whoever is active under a later epoch is followed, and found ready the next time."""

@@ -59,6 +59,12 @@ class LogShipping:
             self._is_under_way = True
             self._sessions.request(self.server, SERVICE, self._ready, self._failed, SERVICE)
 
+    def wanted(self) -> None:
+        """The other has nothing, and says so."""
+        if not self._is_under_way:
+            self._needs_seed = True
+            self.pump()
+
     def stop(self) -> None:
         """The copy here ships nothing any more under this epoch."""
         self._is_over = True

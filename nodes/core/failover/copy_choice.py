@@ -12,6 +12,7 @@ from nodes.core.config.config import DatabaseCopy, NodeConfig
 from nodes.core.failover.copy_monitor import CopyMonitor
 from nodes.core.model.database_copy import CopyState, CopyStatus
 
+OF_NO_USE = frozenset({CopyState.FAILED, CopyState.SEEDING})
 DIALS = {"Lossless": 0, "GoodAvailability": 6, "BestAvailability": 12}
 """Logs that a copy may lack."""
 
@@ -38,7 +39,7 @@ class CopyChoice:
     def _usable(self, database: str, copy: DatabaseCopy) -> CopyStatus | None:
         """A copy that did not answer the last time may be as far away as the one to be left."""
         seen = self._watching.seen(database, copy.server)
-        if seen.status is None or seen.misses or seen.status.state is CopyState.FAILED:
+        if seen.status is None or seen.misses or seen.status.state in OF_NO_USE:
             return None
         return seen.status
 

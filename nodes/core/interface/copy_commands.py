@@ -1,4 +1,6 @@
-"""What Active Manager says to the servers of a mailbox database, over the `management` service."""
+"""What Active Manager says to the servers of a mailbox database, over the `management` service; and
+what a server that came anew asks those that have the other copies, over `replication`.
+"""
 
 from __future__ import annotations
 
@@ -41,4 +43,13 @@ class NameActiveCopy:
     epoch: int
 
 
-CopyCommand: TypeAlias = AskCopyStatus | MountDatabase | DismountDatabase | NameActiveCopy
+@dataclass(frozen=True, slots=True)
+class UpdateCopy:
+    """XUPDATECOPY: send me everything that your copy has, if it is active."""
+
+    database: str
+
+
+CopyCommand: TypeAlias = (
+    AskCopyStatus | MountDatabase | DismountDatabase | NameActiveCopy | UpdateCopy
+)

@@ -62,6 +62,7 @@ R250_SEED_NEXT = _reply(250, "2.0.0 Seed may follow")
 R451_COPY_BUSY = _reply(451, "4.3.2 Copy of the mailbox database is being changed")
 R451_COPY_NOT_CHANGED = _reply(451, "4.3.0 Copy of the mailbox database could not be changed")
 R451_COPY_FAILED = _reply(451, "4.3.0 Copy of the mailbox database has failed")
+R451_COPY_SEEDING = _reply(451, "4.3.2 Copy of the mailbox database is being seeded")
 
 
 R451_FAILOVER_UNDER_WAY = _reply(451, "4.3.2 Another failover of the database is under way")
@@ -193,6 +194,14 @@ class CorruptionReply:
 
 
 @dataclass(frozen=True, slots=True)
+class SeedingReply:
+    """To XUPDATECOPY: a seed comes, with everything up to this log at least."""
+
+    code: ClassVar[int] = 250
+    last_log: int
+
+
+@dataclass(frozen=True, slots=True)
 class ActiveCopyReply:
     """To XACTIVE: from `learnt_ms` on nothing was delivered to the copy before."""
 
@@ -210,7 +219,13 @@ class FailoverReply:
 
 
 CopyReply: TypeAlias = (
-    CopyStatusReply | MountReply | DismountReply | CorruptionReply | ActiveCopyReply | FailoverReply
+    CopyStatusReply
+    | MountReply
+    | DismountReply
+    | CorruptionReply
+    | SeedingReply
+    | ActiveCopyReply
+    | FailoverReply
 )
 
 

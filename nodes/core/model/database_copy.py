@@ -14,13 +14,16 @@ from enum import Enum
 
 class CopyState(Enum):
     """What a copy is. SINGLE: the database has no other copy and keeps no logs. A copy that was
-    dismounted takes no delivery and still ships its logs. FAILED is reported, never stored.
+    dismounted takes no delivery and still ships its logs. SEEDING: it is empty, of a database that
+    is not, and of no use before everything has come from the active copy (TP-8). FAILED is
+    reported, never stored.
     """
 
     SINGLE = "single"
     ACTIVE = "active"
     DISMOUNTED = "dismounted"
     PASSIVE = "passive"
+    SEEDING = "seeding"
     FAILED = "failed"
 
 

@@ -29,6 +29,7 @@ from nodes.core.interface.inputs import (
     MountAnswered,
     ResubmitAnswered,
     ResubmitRefused,
+    SeedPromised,
     TransmissionAnswered,
 )
 from nodes.core.model.message import BodyHandle, Envelope
@@ -40,7 +41,12 @@ Answered: TypeAlias = Callable[[TransmissionAnswered], None]
 DiscardsAnswered: TypeAlias = Callable[[DiscardAnswered], None]
 ResubmitAnswer: TypeAlias = ResubmitAnswered | ResubmitRefused
 CopyAnswer: TypeAlias = (
-    CopyStatusAnswered | MountAnswered | DismountAnswered | ActiveCopyAnswered | CopyCommandRefused
+    CopyStatusAnswered
+    | MountAnswered
+    | DismountAnswered
+    | SeedPromised
+    | ActiveCopyAnswered
+    | CopyCommandRefused
 )
 RequestAnswered: TypeAlias = Callable[[ResubmitAnswer], None]
 CommandAnswered: TypeAlias = Callable[[CopyAnswer], None]

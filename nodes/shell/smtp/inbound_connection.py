@@ -258,6 +258,9 @@ class InboundConnection(SmtpSyntax):
     async def smtp_XCORRUPT(self, arg: str | None) -> None:
         await self._organisation_only(database_verbs.parse_corruption(self.name, arg or ""))
 
+    async def smtp_XUPDATECOPY(self, arg: str | None) -> None:
+        await self._organisation_only(database_verbs.parse_seed_wanted(self.name, arg or ""))
+
     async def smtp_XFAILOVER(self, arg: str | None) -> None:
         await self._organisation_only(database_verbs.parse_failover(self.name, arg or ""))
 

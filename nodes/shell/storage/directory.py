@@ -1,5 +1,5 @@
 """Active Directory as a node's process sees it: the distribution groups, once somebody has changed
-them.
+them, and for a server that came anew which mailbox databases exist already.
 
 The lab stands for Active Directory. It writes all groups into one file of the data folder and
 signals the node, which reads it then and at each start, and writes beside it which version it goes
@@ -21,33 +21,59 @@ DIRECTORY, FOUND = "directory.json", "directory-found.json"
 BYTES_MAX = 16 * 1024 * 1024
 
 
+CREATED = "DatabasesCreated"
+
+
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """`version` counts up; `groups` are all there are."""
+    """`version` counts up; `groups` are all there are, None where nobody has changed any;
+    `databases` were created once.
+    """
 
     version: int
-    groups: tuple[DistributionGroup, ...]
+    groups: tuple[DistributionGroup, ...] | None
+    databases: tuple[str, ...] = ()
 
 
 def read_directory(data: Path) -> Directory | None:
     """None where nothing was changed. Raises OSError, ValueError."""
-    try:
-        document = read_shared(data / DIRECTORY, BYTES_MAX)
-    except FileNotFoundError:
+    document = _document(data)
+    if document is None:
         return None
-    version = document.get("version")
-    if type(version) is not int:
+    version, databases = document.get("version"), document.get(CREATED, [])
+    if type(version) is not int or not isinstance(databases, list):
         raise ValueError(f"{data / DIRECTORY}: it has no version")
-    return Directory(version, tuple(map(group_of, objects(document, GROUPS))))
+    if not document.keys() & {GROUPS, CREATED}:
+        raise ValueError(f"{data / DIRECTORY}: it has {GROUPS} or {CREATED}")
+    groups = tuple(map(group_of, objects(document, GROUPS))) if GROUPS in document else None
+    return Directory(version, groups, tuple(map(str, databases)))
 
 
 def change_directory(data: Path, groups: Sequence[object]) -> None:
     """The lab's side: `groups` as DistributionGroups of a configuration. Raises OSError,
     ValueError.
     """
+    _write(data, GROUPS, groups)
+
+
+def note_created(data: Path, databases: Sequence[str]) -> None:
+    """The lab's side, of a server that is down and has lost its disk. Raises OSError,
+    ValueError.
+    """
+    _write(data, CREATED, list(databases))
+
+
+def _document(data: Path) -> dict[str, object] | None:
+    try:
+        return read_shared(data / DIRECTORY, BYTES_MAX)
+    except FileNotFoundError:
+        return None
+
+
+def _write(data: Path, key: str, value: object) -> None:
     now = read_directory(data)
     version = 1 if now is None else now.version + 1
-    document = {"version": version, "DistributionGroups": groups}
+    document = (_document(data) or {}) | {"version": version, key: value}
     write_shared(data / DIRECTORY, json.dumps(document))
 
 

@@ -2,13 +2,16 @@
 project's own.
 
     XCOPYSTATUS <database>
-        250 2.0.0 <active|passive|dismounted|failed> <epoch> <last-log> <last-log made> <created>
+        250 2.0.0 <state> <epoch> <last-log> <last-log made> <created>
+                                             active, passive, seeding, dismounted or failed
     XMOUNT <database> <epoch> [<before>]
         250 2.0.0 <mounted> <last log before> <when it was made>
     XDISMOUNT <database> <epoch>
         250 2.0.0 <last-log> <last-log made>
     XCORRUPT <database>                      a fault, by the lab
         250 2.0.0 <log> <log made>
+    XUPDATECOPY <database>                   from a server that came anew, over `replication`
+        250 2.0.0 <last-log>                 a seed comes
     XACTIVE <database> <server> <epoch>
         250 2.0.0 <epoch ms from which on nothing was brought to the copy before>
     XFAILOVER <database> [<server>]          to Active Manager, as is the next
@@ -30,6 +33,7 @@ from nodes.core.interface.copy_commands import (
     DismountDatabase,
     MountDatabase,
     NameActiveCopy,
+    UpdateCopy,
 )
 from nodes.core.interface.inputs import (
     ActiveCopyAnswered,
@@ -43,6 +47,8 @@ from nodes.core.interface.inputs import (
     LaggedCopyRequested,
     MountAnswered,
     MountAsked,
+    SeedAsked,
+    SeedPromised,
     SwitchoverRequested,
 )
 from nodes.core.interface.replies import (
@@ -53,23 +59,27 @@ from nodes.core.interface.replies import (
     DismountReply,
     FailoverReply,
     MountReply,
+    SeedingReply,
 )
 from nodes.core.model.database_copy import CopyState, CopyStatus
 from nodes.shell.verbs.words import NUMBER, numbers_of, words_of
 
 _STATES = {state.value: state for state in CopyState if state is not CopyState.SINGLE}
 
-Answer: TypeAlias = CopyStatusAnswered | MountAnswered | DismountAnswered | ActiveCopyAnswered
+Answer: TypeAlias = (
+    CopyStatusAnswered | MountAnswered | DismountAnswered | SeedPromised | ActiveCopyAnswered
+)
 # what the numbers of an answer become, and how many they are
 _ANSWERS: Mapping[type[CopyCommand], tuple[Callable[..., Answer], int]] = {
     MountDatabase: (MountAnswered, 4),
     DismountDatabase: (DismountAnswered, 2),
+    UpdateCopy: (SeedPromised, 1),
     NameActiveCopy: (ActiveCopyAnswered, 1),
 }
 
 
 def format_command(command: CopyCommand) -> tuple[str, ...]:
-    """What Active Manager says, as words."""
+    """What Active Manager or another server says, as words."""
     match command:
         case AskCopyStatus(database):
             return ("XCOPYSTATUS", database)
@@ -80,6 +90,8 @@ def format_command(command: CopyCommand) -> tuple[str, ...]:
             return ("XDISMOUNT", database, str(epoch))
         case NameActiveCopy(database, server, epoch):
             return ("XACTIVE", database, server, str(epoch))
+        case UpdateCopy(database):
+            return ("XUPDATECOPY", database)
 
 
 def format_reply(reply: CopyReply) -> str:
@@ -92,8 +104,8 @@ def format_reply(reply: CopyReply) -> str:
             return _line(mounted_ms, last_log, last_log_ms, last_log_epoch)
         case DismountReply(last_log, last_log_ms) | CorruptionReply(last_log, last_log_ms):
             return _line(last_log, last_log_ms)
-        case ActiveCopyReply(learnt_ms):
-            return _line(learnt_ms)
+        case ActiveCopyReply(number) | SeedingReply(number):
+            return _line(number)
         case FailoverReply(epoch, server):
             return _line(epoch, server)
 
@@ -139,6 +151,11 @@ def parse_dismount(session: str, arguments: str) -> DismountAsked | None:
     if words is None or not NUMBER.fullmatch(words[1]):
         return None
     return DismountAsked(session, words[0], int(words[1]))
+
+
+def parse_seed_wanted(session: str, arguments: str) -> SeedAsked | None:
+    words = words_of(arguments, 1)
+    return SeedAsked(session, *words) if words else None
 
 
 def parse_corruption(session: str, arguments: str) -> CorruptionRequested | None:

@@ -74,10 +74,14 @@ BECOME_COPY = (
 MOUNT_AGAIN = "UPDATE meta SET state = 'active' WHERE state IN ('active', 'dismounted')"
 MOUNT_COPY = (
     "UPDATE meta SET state = 'active', epoch = ?, mounted_ms = ?, "
-    "mounted_after_log = last_log, mounted_after_ms = last_log_ms WHERE epoch < ?"
+    "mounted_after_log = last_log, mounted_after_ms = last_log_ms "
+    "WHERE epoch < ? AND state != 'seeding'"
 )
 DISMOUNT = "UPDATE meta SET state = 'dismounted' WHERE state = 'active'"
-FOLLOW = "UPDATE meta SET state = 'passive', epoch = ? WHERE epoch <= ?"
+FOLLOW = (
+    "UPDATE meta SET state = iif(state = 'seeding', 'seeding', 'passive'), epoch = ? "
+    "WHERE epoch <= ?"
+)
 
 
 def standing_of(db: sqlite3.Connection) -> CopyStanding:
@@ -216,7 +220,7 @@ def _replay_number(db: sqlite3.Connection, number: int) -> None:
 
 
 def _seed(db: sqlite3.Connection, change: SeedCopy, fetch: FetchBody) -> Logs:
-    if state_of(db) is not CopyState.PASSIVE:
+    if state_of(db) not in (CopyState.PASSIVE, CopyState.SEEDING):
         raise StateMismatch(f"{standing_of(db)}: {change}")
     seeds.replant(db, fetch(change.body))
     _expect_one(db.execute(FOLLOW, (change.epoch, change.epoch)).rowcount, change)

@@ -18,7 +18,7 @@ KIND = "seed"
 _META = "created_ms, last_log, last_log_epoch, last_log_ms"
 _WITH_CONTENT = ("messages", "outbox")
 LOAD_META = f"SELECT {_META} FROM meta"
-SET_META = f"UPDATE meta SET ({_META}) = (?, ?, ?, ?)"
+SET_META = f"UPDATE meta SET ({_META}, state) = (?, ?, ?, ?, 'passive')"
 _TABLES = (
     ("mailboxes", "mailbox_id, address", 2),
     (

@@ -1,7 +1,7 @@
 -- A mailbox database: what its users see, and the DeliveredTo table that hides duplicates (DD-1, DD-3).
 -- Times are lab time in Unix epoch milliseconds.
 -- A file of another version is refused: who changes a table counts the version up.
-PRAGMA user_version = 4;
+PRAGMA user_version = 5;
 
 -- With several copies: where this one stands (TP-4).
 CREATE TABLE meta (
@@ -9,7 +9,7 @@ CREATE TABLE meta (
     name TEXT NOT NULL,
     server TEXT NOT NULL,
     state TEXT NOT NULL DEFAULT 'single'
-        CHECK (state IN ('single', 'active', 'dismounted', 'passive')),
+        CHECK (state IN ('single', 'active', 'dismounted', 'passive', 'seeding')),
     epoch INTEGER NOT NULL DEFAULT 0,
     created_ms INTEGER NOT NULL DEFAULT 0,
     last_log INTEGER NOT NULL DEFAULT 0,

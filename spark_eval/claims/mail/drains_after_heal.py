@@ -1,8 +1,9 @@
 """drains_after_heal: after the last heal and `settle`, no queue holds what could be delivered.
 
 Asks every primary message of a server whose queue listing was collected, and every entry of a
-delivery queue or of the poison queue, which only a person empties. Where a fault never healed,
-nothing can be said of what waits.
+delivery queue or of the poison queue, which only a person empties. Where a fault never healed
+that was to, nothing can be said of what waits. What a server that is gone for good had waits
+nowhere.
 """
 
 from __future__ import annotations
@@ -43,6 +44,8 @@ def _cases(message: Message, run: Run) -> Iterator[Case]:
 def _case(
     message: Message, run: Run, server: str, queued: QueueRow | None, primary: Primary | None
 ) -> Iterator[Case]:
+    if queued is None and primary is not None and _is_lost(primary, run):
+        return
     status, detail = _judged(run, server, queued)
     entered_ms = queued.entered_ms if queued else None
     yield from asked(
@@ -50,6 +53,12 @@ def _case(
         queued, primary.born.ref if primary and primary.born else None,
         weight=(run.end_ms or 0) - entered_ms if entered_ms is not None else 0, server=server,
     )  # fmt: skip
+
+
+def _is_lost(primary: Primary, run: Run) -> bool:
+    """With a server that is gone: it waits nowhere, and `no_loss` asks what became of it."""
+    server = run.servers.get(primary.key.server)
+    return server is not None and server.is_gone
 
 
 def _judged(run: Run, server: str, queued: QueueRow | None) -> Judged:

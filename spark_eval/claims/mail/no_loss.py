@@ -44,6 +44,8 @@ def _requirements(message: Message, run: Run, delivery: Delivery) -> Iterator[st
     ended_ms = message.ok.ended_ms if message.ok else None
     if server is not None and ended_ms is not None and server.killed_after(ended_ms):
         yield "TL-7"
+    if server is not None and ended_ms is not None and server.disks_lost[-1:] > (ended_ms,):
+        yield "TP-8"
 
 
 def _as_expected(run: Run, totals: Totals) -> Iterator[Case]:
@@ -78,7 +80,7 @@ def _count(run: Run, fate: str, bounds: tuple[int, int], found: int, maybe: int)
 
 CLAIM = Claim(
     "no_loss",
-    ("SM-15", "TL-7"),
+    ("SM-15", "TL-7", "TP-8"),
     needs=frozenset({LEDGER, MAILBOXES}),
     of_message=_cases,
     of_run=_as_expected,

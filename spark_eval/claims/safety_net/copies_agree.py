@@ -9,9 +9,10 @@ Accuses a server of each copy that it gives up as failed: no fault of a lab harm
 mailbox database.
 
 The active copy is the one that recipients see: of those that are not passive, that of the latest
-epoch. Not asked whether a copy is behind: while the way from it or one of its ends was in trouble,
-and for as long again and ConnectionInactivityTimeOut after it; once a copy failed, until it is
-seeded; near a hole of the log; where the time of the last log is not known.
+epoch. One that is still to be seeded is `copies_seeded`'s. Not asked whether a copy is behind:
+while the way from it or one of its ends was in trouble, and for as long again and
+ConnectionInactivityTimeOut after it; once a copy failed, until it is seeded; near a hole of the
+log; where the time of the last log is not known.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ def _cases(run: Run, totals: Totals) -> Iterator[Case]:
         yield from _given_up(run)
     for database in run.databases:
         copies = [row for row in run.copies if row.database == database]
-        active = max((row for row in copies if row.state != "passive"), key=_latest, default=None)
+        shown = (row for row in copies if row.state not in ("passive", "seeding"))
+        active = max(shown, key=_latest, default=None)
         for row in copies:
             way = log_ways(run).get((active.server, row.server)) if active else None
             if active is not None and row.state == "passive" and way is not None:

@@ -1,4 +1,5 @@
-"""promotion_on_time: what should have been promoted was, and by when it was due (SM-6, SM-7).
+"""promotion_on_time: what should have been promoted was, and by when it was due (SM-6, SM-7), also
+where the primary server is gone for good or came anew (TP-8).
 
 Asks every shadow whose promotion was surely due and every promotion that happened;
 `expect.promotions` narrows: each entry must have happened, and only between `after` and `after +
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 from spark_eval.cases.case import HOLDS, VIOLATED, Case, asked, refs
 from spark_eval.cases.words import stamp
 from spark_eval.claims.claim import Claim
-from spark_eval.expected.shadow.promotions import promotions_of
+from spark_eval.expected.shadow.promotions import Promotion, promotions_of
 from spark_eval.expected.shadow.timeliness import timeliness
 from spark_eval.expected.totals import Totals
 from spark_eval.histories.message import Message
@@ -26,11 +27,18 @@ def _cases(message: Message, run: Run) -> Iterator[Case]:
             status, _, detail = timeliness(promotion, run)
             at_ms, by_ms = promotion.copy.promoted_ms, promotion.not_after_ms
             yield from asked(
-                status, each.message_id, ("SM-7" if promotion.by_database else "SM-6",), detail,
+                status, each.message_id, tuple(_requirements(promotion)), detail,
                 by_ms if at_ms is None else at_ms, promotion.copy.promoted, promotion.copy.held,
                 weight=at_ms - by_ms if at_ms is not None and by_ms is not None else 1e12,
                 server=promotion.copy.server.name,
             )  # fmt: skip
+
+
+def _requirements(promotion: Promotion) -> Iterator[str]:
+    yield "SM-7" if promotion.by_database else "SM-6"
+    primary = promotion.copy.primary
+    if primary is not None and primary.disks_lost:
+        yield "TP-8"
 
 
 def _as_expected(run: Run, totals: Totals) -> Iterator[Case]:
@@ -60,7 +68,7 @@ def _as_expected(run: Run, totals: Totals) -> Iterator[Case]:
 
 CLAIM = Claim(
     "promotion_on_time",
-    ("SM-6", "SM-7"),
+    ("SM-6", "SM-7", "TP-8"),
     needs=frozenset({TRACKING}),
     of_message=_cases,
     of_run=_as_expected,

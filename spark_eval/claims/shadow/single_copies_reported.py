@@ -40,7 +40,8 @@ def _cases(message: Message, run: Run) -> Iterator[Case]:
 
 
 def _lost(copy: Copy, run: Run) -> Iterator[Case]:
-    made, primary, lost_ms = copy.shadow.claimed, copy.primary, copy.own_lost_ms
+    made, held, primary = copy.shadow.claimed, copy.shadow.held, copy.primary
+    lost_ms = copy.server.replaced_ms(held.database_id or "") if held is not None else None
     if made is None or primary is None or lost_ms is None:
         return
     queued = surely_queued(copy, made, run)
@@ -76,7 +77,7 @@ def _said(message: Message, row: TrackingRow, run: Run) -> Iterator[Case]:
     if holder is None or server is None or not holder.lives:
         return
     latest_ms = row.at_ms + server.slack_ms + holder.slack_ms + holder.askew_ms
-    lost = [each.lost_ms for each in holder.eras if each.lost_ms is not None]
+    lost = [each.lost_ms for each in holder.eras if each.lost_ms is not None and each.next_id]
     wrong = ""
     if not any(at_ms <= latest_ms for at_ms in lost):
         wrong = f"{row.server} says that {holder.name} lost its shadow, whose queue database stayed"

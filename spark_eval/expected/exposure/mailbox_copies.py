@@ -34,12 +34,26 @@ def in_mailbox_databases(message: Message, run: Run) -> Iterator[tuple[str, str,
         active = run.active_copies[database]
         for taken in each.taken:
             for server, stay in _of_delivery(taken, each, active, run):
-                yield recipient, server, stay
+                for there in _on_disks(stay, server, active, run):
+                    yield recipient, server, there
     for seen in message.visible:
         is_new = seen.place in run.databases and (seen.place, seen.recipient) not in known
         if is_new and seen.kind == "mailbox" and seen.copied_ms is not None:
             server = _server_at(seen.copied_ms, seen.place, run)
             yield seen.recipient, server, Stay(seen.copied_ms, FOREVER_MS, "")
+
+
+def _on_disks(stay: Stay, server: str, active: ActiveCopies, run: Run) -> Iterator[Stay]:
+    """It goes with the disk of its server, and is there again when a new one's copy is seeded."""
+    seeds = [row.at_ms for row in active.seeded if row.server == server and row.at_ms is not None]
+    for lost_ms in run.servers[server].disks_lost:
+        if stay.lo < lost_ms < stay.hi:
+            yield Stay(stay.lo, lost_ms, f"{server} lost its disk")
+            again_ms = min((each for each in seeds if each >= lost_ms), default=FOREVER_MS)
+            if again_ms >= stay.hi:
+                return
+            stay = Stay(again_ms, stay.hi, stay.ended)
+    yield stay
 
 
 def _server_at(at_ms: int, database: str, run: Run) -> str:

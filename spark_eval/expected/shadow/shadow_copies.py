@@ -158,7 +158,7 @@ def _network_message_id(shadow: Shadow) -> str | None:
 
 
 def _lost_ms(primary: Server | None, shadow: Shadow) -> int | None:
-    return primary.lost_ms(shadow.key.primary.database_id) if primary else None
+    return primary.replaced_ms(shadow.key.primary.database_id) if primary else None
 
 
 def _back_ms(primary: Server | None, lost_ms: int | None) -> int | None:
@@ -168,7 +168,7 @@ def _back_ms(primary: Server | None, lost_ms: int | None) -> int | None:
     for down in primary.downs:
         certain, possible = down.outage.certain, down.outage.possible
         is_around = certain is not None and certain.lo <= lost_ms <= possible.hi < FOREVER_MS
-        if down.kind == "kill" and is_around:
+        if down.kind in ("kill", "stop") and is_around:
             return possible.hi
     return lost_ms
 

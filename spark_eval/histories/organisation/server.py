@@ -35,8 +35,8 @@ class Down(NamedTuple):
 
 
 class Era(NamedTuple):
-    """While a server had one queue database: from when it was first seen, and, where another one
-    replaced it, `lost_ms` and that one's id.
+    """While a server had one queue database: from when it was first seen, and `lost_ms` with the id
+    of the one that replaced it; without one where the server was gone for good then.
     """
 
     database_id: str
@@ -50,7 +50,8 @@ class Server:
     """`mount_dial`: how many logs a copy there may lack that is mounted without being asked for
     (TP-6); `evidence`: what its record can show; `holes` of its logs; `slack_ms`: how late a row
     may be, and how well two times of one clock can be compared; `askew_ms`: how far the clocks of
-    this run's servers were apart; `pressure`: while its log says that it was under back pressure.
+    this run's servers were apart; `pressure`: while its log says that it was under back pressure;
+    `disks_lost`: when all that it had on disk was gone, for good or since a new server came (TP-8).
     """
 
     name: str
@@ -71,6 +72,7 @@ class Server:
     askew_ms: int
     limits: Limits
     pressure: tuple[Span, ...]
+    disks_lost: tuple[int, ...] = ()
 
     @property
     def is_mailbox(self) -> bool:
@@ -120,22 +122,35 @@ class Server:
         )
 
     def lost_ms(self, database_id: str) -> int | None:
-        """When this queue database of it was replaced; None where it never was."""
+        """When this queue database of it was lost at the latest; None where it never was."""
         return next((era.lost_ms for era in self.eras if era.database_id == database_id), None)
+
+    def replaced_ms(self, database_id: str) -> int | None:
+        """When another one was seen in its place, from which alone others learn of the loss."""
+        eras = (era for era in self.eras if era.database_id == database_id)
+        return next((era.lost_ms for era in eras if era.next_id is not None), None)
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether it was gone for good at the end, with all that it kept (TP-8)."""
+        last = self.eras[-1:]
+        return any(era.lost_ms is not None and era.next_id is None for era in last)
 
     def life_at(self, time_ms: int) -> int | None:
         """When the life began in which that time lies."""
         return max((life.lo_ms for life in self.lives if life.lo_ms <= time_ms), default=None)
 
 
-def eras_of(seen: Iterable[tuple[int, str]]) -> tuple[Era, ...]:
-    """From each time at which a queue database was seen, and its id."""
+def eras_of(seen: Iterable[tuple[int, str]], gone_ms: int | None = None) -> tuple[Era, ...]:
+    """From each time at which a queue database was seen, and its id; `gone_ms`: when the server was
+    gone for good.
+    """
     first: dict[str, int] = {}
     for at_ms, database_id in seen:
         first[database_id] = min(first.get(database_id, at_ms), at_ms)
     begun = sorted((at_ms, database_id) for database_id, at_ms in first.items())
     return tuple(
-        Era(database_id, from_ms, *(after or (None, None)))
+        Era(database_id, from_ms, *(after or (gone_ms, None)))
         for (from_ms, database_id), after in zip_longest(begun, begun[1:])
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from spark_eval.fault_kinds import Does
+from spark_eval.fault_kinds import NEVER, Does
 from spark_eval.histories.faults import Fault
 from spark_eval.histories.organisation.evidence import evidence_of
 from spark_eval.histories.organisation.pressure import limits_of, spans_of
@@ -38,6 +38,11 @@ def servers_of(record: Record, logs: Logs, faults: Iterable[Fault]) -> dict[str,
         _seen_databases(record, logs),
         _damage_by_server(record.damage),
     )
+    lost = collected(
+        (each.server, (each.disk_lost_ms, each.returns_with == NEVER))
+        for each in faults
+        if each.server is not None and each.disk_lost_ms is not None
+    )
     said = grouped(record.rows.lifecycle, lambda row: row.server)
     found = {}
     for each in planned:
@@ -57,7 +62,7 @@ def servers_of(record: Record, logs: Logs, faults: Iterable[Fault]) -> dict[str,
             config=server_config(_sections(record, each)),
             downs=own,
             holes=EVERYWHERE if untracked else holes_of(damage.get(name, ()), own, unlogged_ms),
-            eras=eras_of(seen.get(name, ())),
+            eras=eras_of(seen.get(name, ()), _gone_ms(lost.get(name, ()))),
             lives=record.lives.get(name, ()),
             slack_ms=slack_ms,
             askew_ms=askew_ms,
@@ -65,8 +70,14 @@ def servers_of(record: Record, logs: Logs, faults: Iterable[Fault]) -> dict[str,
             pressure=spans_of(
                 said.get(name, ()), [life.lo_ms for life in record.lives.get(name, ())], slack_ms
             ),
+            disks_lost=tuple(sorted(at_ms for at_ms, _ in lost.get(name, ()))),
         )
     return found
+
+
+def _gone_ms(lost: Iterable[tuple[int, bool]]) -> int | None:
+    """When the server was gone for good, if it was."""
+    return next((at_ms for at_ms, is_for_good in lost if is_for_good), None)
 
 
 def _sections(record: Record, server: PlannedServer) -> Mapping[str, Mapping[str, str]]:

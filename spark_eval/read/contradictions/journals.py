@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from spark_eval.fault_kinds import NEVER
 from spark_eval.read.contradictions.made_by_lab import ROUNDED_MS, found_at, has_ended
 from spark_eval.read.damage import Damage
 from spark_eval.read.record import Record
@@ -88,6 +89,7 @@ def _of_one(
         and has_ended(record.heading)
         and intent is not None
         and times["heal-intended"] is None
+        and (planned is None or planned.said.get("returns_with") != NEVER)
     ):
         yield found_at(intent.ref, UNHEALED)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from spark_eval.fault_kinds import NEVER
 from spark_eval.read.contradictions.made_by_lab import found, found_at, has_ended
 from spark_eval.read.damage import Damage
 from spark_eval.read.logs import Logs
@@ -24,12 +25,19 @@ def of_servers(record: Record, logs: Logs) -> Iterator[Damage]:
 
 
 def _unlisted_copies(record: Record) -> Iterator[Damage]:
-    """The lab lists every copy of a database of several when it has stopped the server."""
+    """The lab lists every copy of a database of several when it has stopped the server; of one that
+    is gone for good nothing is left.
+    """
+    gone = {
+        (each.server or "").lower()
+        for each in record.heading.plan.faults
+        if each.keys.get("returns_with") == NEVER
+    }
     listed = {(row.server, row.database) for row in record.rows.copies}
     opened = {
         (row.server, row.database)
         for row in record.rows.lifecycle
-        if row.event == "copy-opened" and row.database is not None
+        if row.event == "copy-opened" and row.database is not None and row.server not in gone
     }
     for server, _ in sorted(opened - listed, key=str):
         yield found(f"logs/{server}/copies.jsonl", None, UNLISTED)

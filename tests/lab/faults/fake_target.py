@@ -110,6 +110,12 @@ class FakeGround:
         self._do(f"set aside {server}")
         return ["queue.db"]
 
+    def lose(self, server: str) -> None:
+        self._do(f"lose {server}")
+
+    def make_anew(self, server: str, databases: Sequence[str]) -> None:
+        self._do(f"new {server} with {', '.join(databases)}")
+
     def damage_queue_database(self, server: str) -> Sequence[str]:
         self._do(f"damage {server}")
         return ["queue.db"] if self.works else []

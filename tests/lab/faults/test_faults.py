@@ -166,6 +166,24 @@ def test_a_kill_is_evident_by_exit_code_137_and_no_banner(ground: FakeGround) ->
     assert fault.evidence().took_effect is True
 
 
+def test_of_a_server_that_never_returns_nothing_is_left(ground: FakeGround) -> None:
+    fault = Kill(kill("never"), lab_of(ground))
+    assert fault.is_for_good
+    fault.start()
+    assert ground.deeds[-2:] == ["kill a", "lose a"]
+    assert fault.evidence().took_effect is True
+
+
+def test_a_new_server_is_made_while_the_place_of_the_old_one_is_empty_and_started_at_the_end(
+    ground: FakeGround,
+) -> None:
+    fault = Kill(kill("new-server"), lab_of(ground))
+    fault.start()
+    assert ground.deeds[-3:] == ["kill a", "lose a", "new a with "]
+    fault.stop()
+    assert ground.deeds[-1] == "start a"
+
+
 def test_a_server_that_ended_otherwise_was_not_killed(ground: FakeGround) -> None:
     ground.exit_code = 0
     fault = Kill(kill(), lab_of(ground))

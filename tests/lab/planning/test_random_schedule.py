@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from lab.plan.effects import Direction
 from lab.plan.faults import (
     DIRECTED_KINDS,
+    FOR_GOOD,
     LINK_KINDS,
     MACHINE_KINDS,
+    NEW_SERVER,
     SERVER_KINDS,
     CorruptMailboxes,
     Fault,
@@ -182,14 +184,21 @@ def test_a_schedule_that_is_tight_still_has_its_least_count() -> None:
 def test_every_word_is_drawn_and_some_stand_for_their_kinds_and_directions() -> None:
     text = scenario_text(faults=EVERYTHING)
     drawn = Counter(
-        getattr(fault, "cut_kind", "") or getattr(fault, "returns_with", "") or in_direction(fault)
+        getattr(fault, "cut_kind", "") or how_it_returns(fault) or in_direction(fault)
         for seed in range(120)
         for fault in plan_of(text, seed).faults
     )
-    in_several_forms = {*get_args(CutKind), *get_args(ReturnsWith)}
+    in_several_forms = {*get_args(CutKind), *get_args(ReturnsWith)} - {FOR_GOOD, NEW_SERVER}
     directed = {f"{kind} {way}" for kind in DIRECTED_KINDS for way in get_args(Direction)}
     plain = set(WORDS) - {"cut", "kill", *DIRECTED_KINDS}
     assert set(drawn) == in_several_forms | directed | plain
+
+
+def test_a_new_server_is_drawn_alone_where_every_database_has_another_copy() -> None:
+    text = scenario_text(faults="[new-server]").replace("two-site-dag", "two-site-dag-with-copies")
+    faults = [fault for seed in range(5) for fault in plan_of(text, seed).faults]
+    assert {how_it_returns(fault) for fault in faults} == {NEW_SERVER}
+    assert {name for fault in faults for name in may_suffer(fault)} <= set(MAILBOX_SERVERS)
 
 
 def test_a_word_with_its_direction_draws_no_other() -> None:
@@ -201,6 +210,10 @@ def test_a_word_with_its_direction_draws_no_other() -> None:
 def test_a_word_of_before_is_answered_by_that_of_now(tmp_path: Path) -> None:
     [mistake] = check_text(tmp_path, scenario_text(faults="[slow_replies]"))
     assert mistake.endswith("is not one of its words\nhint: did you mean slow-replies?")
+
+
+def how_it_returns(fault: Fault) -> str:
+    return fault.returns_with if isinstance(fault, Kill) else ""
 
 
 def in_direction(fault: Fault) -> str:

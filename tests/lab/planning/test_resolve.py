@@ -381,6 +381,17 @@ def test_a_run_lasts_until_everything_has_settled() -> None:
     assert later.duration_ms == (27 + 10) * 60_000
 
 
+def test_a_server_that_never_returns_is_away_to_the_end_of_the_run_and_makes_it_no_longer() -> None:
+    old = "for: 5m, kill: par-mbx1, returns_with: new-queue-database"
+    cut = "  - {at: 12m, for: 5m, cut: {from: site lyon, to: site paris, kind: stall}}\n"
+    text = changed(changed(SCENARIO, old, "kill: par-mbx1, returns_with: never"), cut, "")
+    plan = plan_of(text)
+    assert plan.last_heal_ms == 10 * MINUTE_MS
+    assert plan.duration_ms == (21 + 10) * MINUTE_MS
+    assert plan.faults[0].end_ms == plan.duration_ms
+    assert plan.faults[0].words() == ("kill par-mbx1 for good", "")
+
+
 def test_a_plan_without_faults_has_no_heal() -> None:
     calm = SCENARIO[: SCENARIO.index("faults:")] + SCENARIO[SCENARIO.index("settle:") :]
     assert plan_of(calm).last_heal_ms is None

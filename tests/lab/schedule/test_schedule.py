@@ -12,7 +12,7 @@ from lab.clock import LabClock, parse_origin
 from lab.faults.fault import Fault
 from lab.faults.observer.evidence import Evidence
 from lab.faults.server_down import Away
-from lab.plan.faults import Kill
+from lab.plan.faults import Kill, ReturnsWith
 from lab.program.errors import GroundError
 from lab.record.folder import JsonLines
 from lab.schedule.journal import Journal
@@ -224,8 +224,15 @@ def test_a_fault_that_was_never_begun_is_not_touched(tmp_path: Path) -> None:
 class EndsSlowly(Away):
     """A server that has ended when `has_ended` is set."""
 
-    def __init__(self, fault_id: str, start_ms: int, end_ms: int, error: str = "") -> None:
-        planned = Kill(fault_id, "kill", start_ms, end_ms, "a", "same-queue-database")
+    def __init__(
+        self,
+        fault_id: str,
+        start_ms: int,
+        end_ms: int,
+        error: str = "",
+        returns_with: ReturnsWith = "same-queue-database",
+    ) -> None:
+        planned = Kill(fault_id, "kill", start_ms, end_ms, "a", returns_with)
         super().__init__(planned, FakeGround(small_plan()).running_lab())
         self.has_ended = threading.Event()
         self._error = error
@@ -285,6 +292,20 @@ def test_a_fault_whose_time_is_over_before_its_server_has_ended_is_stopped_once(
     phases = [row["phase"] for row in journal_of(tmp_path) if row["fault"] == "f1"]
     assert phases.count("heal-intended") == 1
     assert sorted(phases) == sorted(PHASES)
+
+
+def test_a_server_that_is_gone_for_good_is_started_neither_by_the_plan_nor_by_its_end(
+    tmp_path: Path,
+) -> None:
+    ends = EndsSlowly("f1", 1, 9, returns_with="never")
+    ends.has_ended.set()
+    whole = whole_of(tmp_path, ends, NotedFault("f2", 2, 8, []))
+    whole.run(lambda _: None)
+    whole.heal()
+    whole.finish()
+    phases = [row["phase"] for row in journal_of(tmp_path) if row["fault"] == "f1"]
+    assert sorted(phases) == ["applied", "evidence", "intended"]
+    assert whole.complaints == []
 
 
 def test_a_server_that_cannot_be_ended_ends_the_run(tmp_path: Path) -> None:

@@ -157,3 +157,14 @@ def test_strangers_stay_away(tmp_path: Path) -> None:
         "strangers:\n  - {who: no-certificate, at: 1m, for: 2m, rate: 1/m}\nfaults:\n",
     )
     assert of(tmp_path, text).plan.strangers == ()
+
+
+def test_a_server_that_is_gone_for_good_has_no_length_and_nothing_heals_it(
+    hand: HandScenario,
+) -> None:
+    hand.add("kill: par-mbx1, returns_with: never", 3 * MINUTE)
+    hand.healed("f1", 5 * MINUTE)
+    plan = hand.ended(hand.plan.messages, 30 * MINUTE, 10 * MINUTE)
+    assert (plan.faults[0].end_ms, plan.last_heal_ms) == (plan.duration_ms, 3 * MINUTE)
+    text = hand.text(30 * MINUTE)
+    assert "for:" not in text[text.index("faults:") :].partition("\n")[2].partition("\n")[0]

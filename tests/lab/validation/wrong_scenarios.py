@@ -225,7 +225,34 @@ SHAPE = {
     "a cut that returns with a database": (
         "{at: 12m,",
         "{returns_with: new-queue-database, at: 12m,",
-        ["16:5: faults[1], a mapping, returns_with belongs to kill | remove returns_with:"],
+        [
+            "16:5: faults[1], a mapping, returns_with belongs to kill and stop | remove"
+            " returns_with:"
+        ],
+    ),
+    "a server that never returns for a while": (
+        "new-queue-database}",
+        "never}",
+        [
+            "15:5: faults[0], a mapping, a server that never returns does so once, and for good |"
+            " remove for: and every:, or returns_with:"
+        ],
+    ),
+    "a stop that loses a queue database": (
+        "kill: par-mbx1,",
+        "stop: par-mbx1,",
+        [
+            "15:5: faults[0], a mapping, new-queue-database belongs to kill | write kill:, or"
+            " returns_with: new-server"
+        ],
+    ),
+    "new servers without a limit": (
+        A_FAULT,
+        "{random: {during: 16m..25m, faults: [new-server], count: 1, at_most: none}}",
+        [
+            "16:14: faults[1].random, a mapping, new-server may take all copies of a database, and"
+            " at_most is none | write at_most: one-server-at-a-time"
+        ],
     ),
     "a slow link that does not say how slow": (
         "cut: {from: site lyon, to: site paris, kind: stall}",
@@ -735,6 +762,31 @@ TIMELINE = {
         "slow: {between: [lyo-mbx1, par-mbx1], latency: 1s}",
         "16:5: faults[1], with faults[0], cannot both hold:"
         " the link from lyo-mbx1 to par-mbx1 is slowed already | start it at 00:15:00 or later",
+    ),
+    "a server that is gone already": (
+        "for: 5m, kill: par-mbx1, returns_with: new-queue-database}\n  - {at: 12m, for: 5m, cut:"
+        " {from: site lyon, to: site paris, kind: stall}}",
+        "kill: par-mbx1, returns_with: never}\n  - {at: 12m, for: 5m, pause: par-mbx1}",
+        "16:5: faults[1], with faults[0], cannot both hold: par-mbx1 is killed already and not"
+        " back | name another server: this one never returns",
+    ),
+    "the last copy of a database": (
+        "for: 5m, kill: par-mbx1, returns_with: new-queue-database",
+        "kill: par-mbx2, returns_with: never",
+        "15:21: faults[0].kill, par-mbx2, leaves no copy of DB1, whose mailboxes would be gone |"
+        " give it a copy on another server, or write returns_with: new-queue-database",
+    ),
+    "the last copy of a database on a new server": (
+        "kill: par-mbx1, returns_with: new-queue-database",
+        "stop: par-mbx2, returns_with: new-server",
+        "15:30: faults[0].stop, par-mbx2, leaves no copy of DB1, whose mailboxes would be gone |"
+        " give it a copy on another server, or write returns_with: new-queue-database",
+    ),
+    "new servers where databases have one copy": (
+        A_FAULT,
+        "{random: {during: 16m..25m, faults: [new-server], count: 0..1}}",
+        "16:42: faults[1].random.faults[0], new-server, leaves no copy of DB1, whose mailboxes"
+        " would be gone | give every database a second copy",
     ),
     "a killed server that is to be paused": (
         "cut: {from: site lyon, to: site paris, kind: stall}",

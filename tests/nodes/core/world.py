@@ -372,6 +372,7 @@ class Host:
         self.fuse: int | None = None
         self.services: dict[str, str] = {}
         self.databases: dict[str, MailboxDatabase] = {}
+        self.created: tuple[str, ...] = ()
         self.contents: dict[str, bytes] = {}
 
     # the node's life
@@ -385,6 +386,8 @@ class Host:
 
     def start(self) -> None:
         self.node = Node(self.config)
+        if self.created:
+            self.world.give(self, on.DirectoryRead(None, True, self.created))
         self.world.give(self, self.disk.opened())
 
     def kill(self) -> None:
@@ -403,6 +406,12 @@ class Host:
 
     def new_queue_database(self) -> None:
         self.disk = Disk(self.disk.database_id + "'", created_ms=self.world.now_ms)
+
+    def new_server(self, *databases: str) -> None:
+        """Of one that is down nothing is left; of these databases it has copies."""
+        self.new_queue_database()
+        self.databases.clear()
+        self.created = databases
 
 
 class ManagerHost(Host):
@@ -818,6 +827,7 @@ class World:
             "XMOUNT": database_verbs.parse_mount,
             "XDISMOUNT": database_verbs.parse_dismount,
             "XACTIVE": database_verbs.parse_active_copy,
+            "XUPDATECOPY": database_verbs.parse_seed_wanted,
         }
         verb, *words = database_verbs.format_command(command)
         happened = parse[verb](remote, " ".join(words))

@@ -394,13 +394,7 @@ class Run:
     ) -> None:
         """SIGKILL at `start`; started again at `end`, banner 3 s later."""
         returns = "new-queue-database" if new_database else "same-queue-database"
-        self.plan["faults"].append(
-            {"id": fault, "kind": "kill", "start_ms": start, "end_ms": end, "server": server,
-             "returns_with": returns}
-        )  # fmt: skip
-        self.record(fault, "intended", start)
-        self.record(fault, "applied", start + 200, exit_code=137)
-        self.record(fault, "evidence", start + 400, took_effect=True, observations=[])
+        self._ended(server, start, end, returns, fault)
         self.record(fault, "heal-intended", end)
         banner = end + 3 * SECOND
         self.record(
@@ -416,6 +410,25 @@ class Run:
             self.queues[server] = []
             self.life(server, "database-created", end + 2 * SECOND, database_id=f"{server}-second")
         self.life(server, "started", end + 2 * SECOND, database_id=self.database_ids[server])
+
+    def lose(self, server: str, start: int, *, fault: str = "f1") -> None:
+        """SIGKILL at `start`, and nothing of it is left until the end."""
+        self._ended(server, start, END, "never", fault)
+        del self.queues[server]
+
+    def replace(self, server: str, start: int, end: int, *, fault: str = "f1") -> None:
+        """A new server comes at `end`, with a new queue database."""
+        self.kill(server, start, end, new_database=True, fault=fault)
+        self.plan["faults"][-1]["returns_with"] = "new-server"
+
+    def _ended(self, server: str, start: int, end: int, returns: str, fault: str) -> None:
+        self.plan["faults"].append(
+            {"id": fault, "kind": "kill", "start_ms": start, "end_ms": end, "server": server,
+             "returns_with": returns}
+        )  # fmt: skip
+        self.record(fault, "intended", start)
+        self.record(fault, "applied", start + 200, exit_code=137)
+        self.record(fault, "evidence", start + 400, took_effect=True, observations=[])
 
     def cut(
         self,

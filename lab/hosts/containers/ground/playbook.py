@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -25,12 +26,21 @@ FAILED_ITEM = re.compile(r"^failed: \[(?P<host>[^\]]+)\].* => (?P<result>\{.*\})
 ERROR = re.compile(r"^\[ERROR\]: (.*)$", re.M)
 
 
-def run(name: str, run_id: str, state_dir: Path, folder: Path = PLAYBOOKS) -> str:
-    """Run <name>.yml on the run's inventory; what it printed. Raises GroundError."""
+def run(
+    name: str,
+    run_id: str,
+    state_dir: Path,
+    folder: Path = PLAYBOOKS,
+    arguments: Sequence[str] = (),
+) -> str:
+    """Run <name>.yml on the run's inventory; what it printed. `arguments`: more for
+    ansible-playbook, as `--limit`. Raises GroundError.
+    """
     log = state_dir / LOG
     start = log.stat().st_size if log.exists() else 0
     with log.open("ab") as written:
-        program = _start(folder / f"{name}.yml", run_id, state_dir, written.fileno())
+        path = folder / f"{name}.yml"
+        program = _start(path, run_id, state_dir, written.fileno(), arguments)
         code = _wait(program, name, run_id, log)
     said = log.read_bytes()[start:].decode("utf-8", "replace")
     if code != 0:
@@ -61,7 +71,9 @@ def _message(result: str) -> str:
     return ""
 
 
-def _start(path: Path, run_id: str, state_dir: Path, output: int) -> subprocess.Popen[bytes]:
+def _start(
+    path: Path, run_id: str, state_dir: Path, output: int, arguments: Sequence[str]
+) -> subprocess.Popen[bytes]:
     program = Path(sys.executable).with_name("ansible-playbook")
     if not program.exists():
         raise GroundError(
@@ -69,7 +81,7 @@ def _start(path: Path, run_id: str, state_dir: Path, output: int) -> subprocess.
         )
     own = {key: value for key, value in os.environ.items() if not key.startswith("ANSIBLE_")}
     return subprocess.Popen(
-        [program, "-i", state_dir / inventory.FILE, path],
+        [program, "-i", state_dir / inventory.FILE, path, *arguments],
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=subprocess.STDOUT,

@@ -92,6 +92,14 @@ def up(
     raise GroundError(f"no free subnet in {addresses.SPACE} after {TRIES} tries", "make down")
 
 
+def make_anew(ground: Ground, server: str) -> None:
+    """A server whose container is gone gets a new one, by the play that made the first; it does not
+    run yet. Raises GroundError.
+    """
+    only = ("--limit", server, "-e", "container_state=present")
+    playbook.run("up", ground.run_id, ground.state_dir, arguments=only)
+
+
 def verify(ground: Ground) -> None:
     """Prove that every link works and nothing goes round the proxy. Raises GroundError."""
     playbook.run("verify", ground.run_id, ground.state_dir)

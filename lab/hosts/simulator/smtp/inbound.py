@@ -34,6 +34,7 @@ from nodes.core.interface.copy_commands import (
     DismountDatabase,
     MountDatabase,
     NameActiveCopy,
+    UpdateCopy,
 )
 from nodes.core.interface.effects import DeliverTo, Prologue, ShipLog, ShipSeed
 from nodes.core.interface.inputs import (
@@ -52,6 +53,7 @@ from nodes.core.interface.inputs import (
     RecipientOffered,
     ResubmitRequested,
     SeedAnnounced,
+    SeedAsked,
     SessionAccepted,
     SessionActive,
     ShadowRequested,
@@ -313,7 +315,7 @@ def _announced(session: str, prologue: Prologue | IntoOutbox) -> Input:
 
 
 def _ordered(session: str, command: CopyCommand) -> Input:
-    """What Active Manager says to a server."""
+    """What Active Manager, or another server, says to a server."""
     match command:
         case AskCopyStatus(database):
             return CopyStatusAsked(session, database)
@@ -323,6 +325,8 @@ def _ordered(session: str, command: CopyCommand) -> Input:
             return DismountAsked(session, database, epoch)
         case NameActiveCopy(database, server, epoch):
             return ActiveCopyNamed(session, database, server, epoch)
+        case UpdateCopy(database):
+            return SeedAsked(session, database)
 
 
 _HEAR: dict[type, Callable[..., None]] = {

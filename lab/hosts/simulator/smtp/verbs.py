@@ -28,6 +28,7 @@ PARSERS: Mapping[str, Parser] = {
     "XMOUNT": database_verbs.parse_mount,
     "XDISMOUNT": database_verbs.parse_dismount,
     "XCORRUPT": database_verbs.parse_corruption,
+    "XUPDATECOPY": database_verbs.parse_seed_wanted,
     "XFAILOVER": database_verbs.parse_failover,
     "XSWITCHOVER": database_verbs.parse_switchover,
     "XACTIVATELAGGED": database_verbs.parse_lagged_activation,

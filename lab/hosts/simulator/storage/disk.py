@@ -130,6 +130,14 @@ class SimulatedDisk:
             self._queue = None
         self.medium.drop(QUEUE)
 
+    def lose_everything(self) -> None:
+        """The next life, if there is one, finds a new disk."""
+        self.set_queue_database_aside()
+        for name, database in self.mailboxes.items():
+            database.close()
+            self.medium.drop(_file_of(name))
+        self.mailboxes.clear()
+
     def damage_queue_database(self) -> None:
         """Of a server that is down: what its next life finds cannot be read."""
         if self._queue is not None:
@@ -170,7 +178,7 @@ class SimulatedDisk:
         return self.mailboxes[name]
 
     def _open_mailboxes(self, name: str) -> MailboxDatabase:
-        file = f"mailbox-{name}.db"
+        file = _file_of(name)
         if self.medium.place_of(file) is not None:
             return MailboxDatabase(self.medium.open(file))
         new = MailboxDatabase.in_memory(name, self._server)
@@ -179,6 +187,10 @@ class SimulatedDisk:
     def _new_database_id(self) -> str:
         digits = [self._ids.hex(count) for count in (8, 4, 3, 3, 12)]
         return f"{digits[0]}-{digits[1]}-4{digits[2]}-8{digits[3]}-{digits[4]}"
+
+
+def _file_of(mailbox_database: str) -> str:
+    return f"mailbox-{mailbox_database}.db"
 
 
 class OpenDatabases:

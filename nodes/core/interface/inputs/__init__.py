@@ -53,6 +53,7 @@ from nodes.core.interface.inputs.inbound import (
     ResubmitListAsked,
     ResubmitRequested,
     SeedAnnounced,
+    SeedAsked,
     SessionAccepted,
     SessionActive,
     ShadowRequested,
@@ -69,6 +70,7 @@ from nodes.core.interface.inputs.outbound import (
     MountAnswered,
     ResubmitAnswered,
     ResubmitRefused,
+    SeedPromised,
     SessionFailed,
     SessionLost,
     SessionOpened,
@@ -126,6 +128,8 @@ __all__ = [
     "SafetyNetNotRead",
     "SafetyNetRead",
     "SeedAnnounced",
+    "SeedAsked",
+    "SeedPromised",
     "SessionAccepted",
     "SessionActive",
     "SessionFailed",
@@ -184,6 +188,7 @@ Input: TypeAlias = (
     | ActiveCopyNamed
     | LogAnnounced
     | SeedAnnounced
+    | SeedAsked
     | CopyStatusAsked
     | MountAsked
     | DismountAsked
@@ -204,6 +209,7 @@ Input: TypeAlias = (
     | CopyStatusAnswered
     | MountAnswered
     | DismountAnswered
+    | SeedPromised
     | ActiveCopyAnswered
     | CopyCommandRefused
     | SessionLost

@@ -10,8 +10,12 @@ from nodes.core.config.groups import DistributionGroup
 @dataclass(frozen=True, slots=True)
 class DirectoryRead:
     """All distribution groups as they are now, since they are not those of the configuration any
-    more. `at_start`: it is the first input of a life, and comes before the database.
+    more; None where they are. `at_start`: it is the first input of a life, and comes before the
+    database. `databases`: the mailbox databases of which it knows that they were created once
+    (`DatabaseCreated`); a copy here without a file is none of a new database, and to be seeded
+    (TP-8).
     """
 
-    groups: tuple[DistributionGroup, ...]
+    groups: tuple[DistributionGroup, ...] | None
     at_start: bool
+    databases: tuple[str, ...] = ()

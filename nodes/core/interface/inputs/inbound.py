@@ -207,6 +207,16 @@ class DismountAsked:
 
 
 @dataclass(frozen=True, slots=True)
+class SeedAsked:
+    """XUPDATECOPY: the copy of a server that came anew lacks everything (TP-8). Answered by
+    `SendReply`.
+    """
+
+    session: str
+    database: str
+
+
+@dataclass(frozen=True, slots=True)
 class CorruptionRequested:
     """XCORRUPT: the mailboxes of the active copy here lose what they show, as by a faulty client.
     Answered by `SendReply`.

@@ -115,6 +115,14 @@ class DismountAnswered:
 
 
 @dataclass(frozen=True, slots=True)
+class SeedPromised:
+    """The peer's copy is active and seeds the one here; its last log."""
+
+    session: str
+    last_log: int
+
+
+@dataclass(frozen=True, slots=True)
 class ActiveCopyAnswered:
     """The peer brings nothing to the copy before from `learnt_ms` on, by its own clock."""
 

@@ -15,6 +15,7 @@ from nodes.shell.storage.directory import (
     Directory,
     change_directory,
     goes_by_it,
+    note_created,
     read_directory,
     tell_read,
 )
@@ -45,6 +46,14 @@ def test_a_node_goes_by_it_when_it_has_said_that_it_read_the_last_version(tmp_pa
     assert not goes_by_it(tmp_path)
     tell_read(tmp_path, 2)
     assert goes_by_it(tmp_path)
+
+
+def test_what_a_new_server_learns_of_databases_stays_when_groups_change(tmp_path: Path) -> None:
+    note_created(tmp_path, ["DB1", "DB2"])
+    assert read_directory(tmp_path) == Directory(1, None, ("DB1", "DB2"))
+    change_directory(tmp_path, [staff(ONE)])
+    groups = (DistributionGroup(GROUP, (ONE,)),)
+    assert read_directory(tmp_path) == Directory(2, groups, ("DB1", "DB2"))
 
 
 def test_a_group_of_five_thousand_is_read_whole(tmp_path: Path) -> None:

@@ -18,6 +18,18 @@ def _waiting(*, healed: bool = True, queue: str = "delivery") -> Run:
     return run
 
 
+def _gone(*, waits: bool) -> Run:
+    """A server is gone for good, with a message; of another one a message waits, or not."""
+    run = back_in_time().run
+    run.plan["faults"], run.faults = [], []
+    message = run.accept(40 * MINUTE, [user(1)])
+    message.done_ms = 0
+    if waits:
+        run._own("par-mbx2", "delivery", message, message.internal_id, delivered_ms=None)
+    run.lose("par-mbx1", 50 * MINUTE)
+    return run
+
+
 def _torn_listing() -> Run:
     run = healthy()
     run.tail["logs/par-mbx1/queues.jsonl"] = '{"queue": "deliv'
@@ -33,6 +45,8 @@ def runs() -> dict[str, Run]:
         "poison": _waiting(queue="poison"),
         "never-healed": _waiting(healed=False),
         "torn-listing": _torn_listing(),
+        "gone": _gone(waits=False),
+        "gone-and-another-waits": _gone(waits=True),
     }
 
 
@@ -44,6 +58,14 @@ def results(ask: Ask) -> Results:
 def test_holds_where_no_delivery_queue_holds_anything(results: Results) -> None:
     assert (results["healthy"].status, results["healthy"].asked) == ("holds", 5)
     assert results["healed"].status == "holds"
+
+
+def test_asks_nothing_of_what_a_server_had_that_is_gone_for_good(results: Results) -> None:
+    assert results["gone"].asked_nothing
+
+
+def test_what_waits_elsewhere_is_not_excused_by_a_server_that_is_gone(results: Results) -> None:
+    assert results["gone-and-another-waits"].violations == 1
 
 
 def test_is_violated_by_a_message_still_queued(results: Results) -> None:

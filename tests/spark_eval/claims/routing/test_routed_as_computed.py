@@ -83,7 +83,8 @@ HOLDS = {
         unreached(closed(*LYON, BETWEEN)), {"TP-2", "RT-1", "RT-2", "RT-3", "RT-5"},
     ),
     "too-large": (
-        step(spread(), "FAIL", FAR, fork="", size=100_001, recipient_status=TOO_LARGE), {"TP-2", "RT-1"},
+        step(spread(), "FAIL", FAR, fork="", size=100_001, recipient_status=TOO_LARGE),
+        {"TP-2", "RT-1"},
     ),
 }  # fmt: skip
 VIOLATED = {
