@@ -16,6 +16,7 @@ from nodes.core.interface.effects import (
     LogTracking,
     ShadowRequest,
     ShipLog,
+    ShipMailbox,
     ShipSeed,
     Transmit,
 )
@@ -62,7 +63,7 @@ class DeliversHalfOfThePromoted(KnowsPromoted):
     def _drops(self, effect: Transmit | DeliverToMailboxes) -> bool:
         kind, _, number = effect.body.partition(":")
         is_other = isinstance(effect, Transmit) and isinstance(
-            effect.prologue, ShadowRequest | ShipLog | ShipSeed
+            effect.prologue, ShadowRequest | ShipLog | ShipMailbox | ShipSeed
         )
         is_promoted = kind == "db" and int(number) in self.promoted
         return is_promoted and not is_other and int(number) % 2 == 0

@@ -10,7 +10,14 @@ from itertools import count
 from defects.defect import Context, Defect
 from defects.door import Door, behind
 from defects.store import exchanges_texts, stores
-from nodes.core.interface.effects import Effect, ShadowRequest, ShipLog, ShipSeed, Transmit
+from nodes.core.interface.effects import (
+    Effect,
+    ShadowRequest,
+    ShipLog,
+    ShipMailbox,
+    ShipSeed,
+    Transmit,
+)
 
 CALM, INTACT = "calm", ("content_intact",)
 
@@ -24,7 +31,7 @@ class ForgetsTheSender(Door):
 
     def leaves(self, effect: Effect) -> Iterable[Effect]:
         if not isinstance(effect, Transmit) or isinstance(
-            effect.prologue, ShadowRequest | ShipLog | ShipSeed
+            effect.prologue, ShadowRequest | ShipLog | ShipMailbox | ShipSeed
         ):
             return (effect,)
         return (_from_nobody(effect),) if self.is_nth(20) else (effect,)

@@ -26,6 +26,7 @@ from nodes.core.interface.effects import (
     Effect,
     ShadowRequest,
     ShipLog,
+    ShipMailbox,
     ShipSeed,
     Transmit,
 )
@@ -124,7 +125,7 @@ class SaysSent(Door, ABC):
     def leaves(self, effect: Effect) -> Iterable[Effect]:
         if not isinstance(effect, Transmit):
             return (effect,)
-        is_mail = not isinstance(effect.prologue, ShadowRequest | ShipLog | ShipSeed)
+        is_mail = not isinstance(effect.prologue, ShadowRequest | ShipLog | ShipMailbox | ShipSeed)
         if not is_mail or not self.drops(effect):
             return (effect,)
         self.answer(TransmissionAnswered(effect.session, *self.said))

@@ -8,6 +8,7 @@ is its host's to add.
 from collections.abc import Iterable
 from typing import TypeAlias
 
+from lab.plan.directory import Directory
 from lab.plan.parts import Section
 from lab.plan.plan import Plan
 from lab.plan.topology import Database, Group, SendConnector, Server, SiteLink
@@ -76,6 +77,17 @@ def groups_of(groups: Iterable[Group]) -> list[Json]:
         {"Name": each.name, "Address": each.address, "Members": list(each.members)}
         for each in groups
     ]
+
+
+def as_document(directory: Directory) -> Json:
+    """What a node's process reads of Active Directory while it runs."""
+    return {
+        "DistributionGroups": groups_of(directory.groups),
+        "Mailboxes": [
+            {"Address": each.address, "Database": each.database, "MovesTo": each.moves_to}
+            for each in directory.mailboxes
+        ],
+    }
 
 
 def _connectors(plan: Plan, server: str) -> Json:

@@ -176,7 +176,13 @@ def _references(plan: "Plan") -> Found:
         if fault.end_ms < fault.start_ms:
             yield f"{place}.end_ms", fault.end_ms, "which is before its start"
     groups = [each.name for each in plan.topology.groups]
-    nouns = {"database": databases, "mailbox server": mailbox, "group": groups}
+    inside = [each.address for each in plan.topology.mailboxes]
+    nouns = {
+        "database": databases,
+        "mailbox server": mailbox,
+        "group": groups,
+        "mailbox": inside,
+    }
     for at, operation in enumerate(plan.operations):
         for field, noun in operation.names.items():
             if (name := getattr(operation, field)) is not None:

@@ -13,7 +13,7 @@ from typing import ClassVar, Literal, TypeAlias
 from lab.plan.topology import Group, PlanTopology, Server
 from nodes.core.config.units import format_timespan
 
-Names: TypeAlias = Mapping[str, Literal["database", "mailbox server", "group"]]
+Names: TypeAlias = Mapping[str, Literal["database", "mailbox server", "group", "mailbox"]]
 _OF_ITS_COPIES: Names = {"database": "database", "to": "mailbox server"}
 
 
@@ -150,6 +150,31 @@ class ChangeGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class MoveMailbox:
+    """New-MoveRequest: a mailbox, by its address, moves to another database (SN-8, DD-3)."""
+
+    names: ClassVar[Names] = {"mailbox": "mailbox", "to": "database"}
+
+    id: str
+    kind: Literal["move_mailbox"]
+    at_ms: int
+    mailbox: str
+    to: str
+
+    def asked(self, topology: PlanTopology) -> tuple[str, ...]:
+        """Whoever has a copy of the database that it leaves: one of them has the active one. And
+        Active Manager, which may know of mail that it is owed there.
+        """
+        left = topology.database_of(self.mailbox) or ""
+        copies = (each.copies for each in topology.databases if each.name == left)
+        servers = (copy.server for copy in next(copies, ()))
+        return (*servers, *active_manager_of(left, topology))
+
+    def words(self) -> str:
+        return f"move of {self.mailbox} to {self.to}"
+
+
+@dataclass(frozen=True, slots=True)
 class RedirectMessages:
     """Redirect-Message: the delivery queues of `server` are to be drained to `to` (F§5.4)."""
 
@@ -193,6 +218,7 @@ Operation: TypeAlias = (
     | Resubmit
     | ChangeRequest
     | ChangeGroup
+    | MoveMailbox
     | RedirectMessages
     | ShowQueues
 )
@@ -202,20 +228,14 @@ def _some(addresses: tuple[str, ...]) -> str:
     return addresses[0] if len(addresses) == 1 else f"{len(addresses)} members"
 
 
-def groups_after(
-    change: ChangeGroup, operations: Iterable[Operation], groups: Iterable[Group]
-) -> tuple[Group, ...]:
-    """All groups once that change and those before it are made; `operations` in order of time."""
-    found = {each.name: each for each in groups}
-    for each in operations:
-        if isinstance(each, ChangeGroup):
-            group = found[each.group]
-            kept = (member for member in group.members if member not in each.remove)
-            members = tuple(dict.fromkeys((*kept, *each.add)))
-            found[each.group] = Group(group.name, group.address, members)
-        if each.id == change.id:
-            break
-    return tuple(found.values())
+def groups_after(change: ChangeGroup, groups: Iterable[Group]) -> tuple[Group, ...]:
+    """All groups once that change is made."""
+    return tuple(_changed(each, change) if each.name == change.group else each for each in groups)
+
+
+def _changed(group: Group, change: ChangeGroup) -> Group:
+    kept = (member for member in group.members if member not in change.remove)
+    return Group(group.name, group.address, tuple(dict.fromkeys((*kept, *change.add))))
 
 
 def boundary_of(database: str, topology: PlanTopology) -> tuple[str, ...]:

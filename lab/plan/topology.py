@@ -148,6 +148,10 @@ class PlanTopology:
             if any(copy.server == server for copy in database.copies)
         )
 
+    def database_of(self, address: str) -> str | None:
+        """The mailbox database that a mailbox is in at first."""
+        return next((each.database for each in self.mailboxes if each.address == address), None)
+
 
 @dataclass(frozen=True, slots=True)
 class LinkName:

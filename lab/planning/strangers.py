@@ -147,6 +147,8 @@ def _for_servers_alone(asking: _Asking, server: str) -> tuple[str, ...]:
         f"XSWITCHOVER {database} {server}",
         f"XACTIVATELAGGED {database} {server}",
         f"XREDIRECT {server}",
+        f"XMOVE {NOBODYS} {database}",
+        f"XMAILBOX {database} {NOBODYS}",
         "XQUEUES",
         f"XLOG {database} 1 1 1 0 {origin_ms} {'0' * 64}",
         f"XSEED {database} 1",

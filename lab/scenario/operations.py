@@ -15,6 +15,7 @@ from lab.plan.operations import (
     ChangeGroup,
     ChangeRequest,
     Failover,
+    MoveMailbox,
     Operation,
     RedirectMessages,
     Resubmit,
@@ -36,6 +37,8 @@ class Noun(Enum):
     ITS_LAGGED_COPY = "a server that has a copy of it with a ReplayLagTime"
     GROUP = "a distribution group"
     MEMBER = "an address, or `group sales`"
+    MAILBOX = "an address, db1-user01@shadowlab.example"
+    ITS_NEXT_DATABASE = "a mailbox database of the same boundary, without lagged copies"
     MAILBOX_SERVER = "a mailbox server"
 
 
@@ -74,6 +77,9 @@ class OperationModel(Strict):
     )
     add: Names = Field(default_factory=list, description="members that join the group")
     remove: Names = Field(default_factory=list, description="members that leave the group")
+    move_mailbox: str | None = Field(
+        default=None, description="a mailbox that moves to another mailbox database"
+    )
     redirect_messages: str | None = Field(
         default=None, description="a server whose delivery queues another one is to take"
     )
@@ -83,7 +89,7 @@ class OperationModel(Strict):
     to: str | None = Field(
         default=None,
         description="the server of that copy, or that takes the messages; of a failover, by "
-        "default Active Manager chooses",
+        "default Active Manager chooses; of a mailbox, the database that it moves to",
     )
 
     start: Instant | None = Field(
@@ -222,6 +228,11 @@ OPERATION_KINDS: Mapping[str, OperationKind] = {
         {"change_group": Noun.GROUP, "add": Noun.MEMBER, "remove": Noun.MEMBER},
         may=("add", "remove"),
         check=_check_change,
+    ),
+    "move_mailbox": OperationKind(
+        lambda name, m: MoveMailbox(name, "move_mailbox", m.at, m.subject.lower(), str(m.to)),
+        {"move_mailbox": Noun.MAILBOX, "to": Noun.ITS_NEXT_DATABASE},
+        needs=("to",),
     ),
     "redirect_messages": OperationKind(
         lambda name, m: RedirectMessages(name, "redirect_messages", m.at, m.subject, str(m.to)),

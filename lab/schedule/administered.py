@@ -24,6 +24,10 @@ class Administered:
         fields = asdict(self._operation)
         return {name: value for name, value in fields.items() if name not in ("id", "at_ms")}
 
+    def is_over(self) -> bool:
+        """Whether evidence need not wait for anybody."""
+        return True
+
     def confirmed(self) -> Evidence:
         return Evidence(None, ())
 

@@ -18,6 +18,7 @@ from lab.plan.operations import (
     ChangeGroup,
     ChangeRequest,
     Failover,
+    MoveMailbox,
     Operation,
     RedirectMessages,
     Resubmit,
@@ -26,13 +27,14 @@ from lab.plan.operations import (
 )
 from lab.plan.plan import Plan
 from lab.schedule.administered import Administered
-from lab.schedule.directory import DirectoryChange
+from lab.schedule.directory import GroupChange, MailboxMove
 from nodes.core.model.resubmit_request import ResubmitDemand, SafetyNetSource
 from nodes.shell.verbs.queues import VERB as QUEUES
 from nodes.shell.verbs.redirection import format_request
 from nodes.shell.verbs.safety_net import format_change, format_demand
 
 DECIDED = "250"
+ANSWER_MS = 10_000
 
 
 def _failover(asked: Failover, plan: Plan) -> str:
@@ -100,6 +102,15 @@ class Asked(Administered):
         self._replies = {each: self._lab.servers.ask(each, line) for each in self._servers}
         return {"asked": list(self._servers)}
 
+    def is_over(self) -> bool:
+        """Everybody who is there has answered, or has had the time for it."""
+        lab = self._lab
+        if lab.clock.lab_ms(lab.monotonic_ns()) >= self.start_ms + ANSWER_MS:
+            return True
+        return all(
+            call() or not lab.servers.is_running(name) for name, call in self._replies.items()
+        )
+
     def evidence(self) -> Evidence:
         """True when somebody who was asked has decided on it."""
         with ThreadPoolExecutor(max(1, len(self._replies))) as pool:  # nobody waits for another one
@@ -123,6 +134,9 @@ def operations_of(plan: Plan, lab: RunningLab) -> list[Fault]:
 
 def operation_of(planned: Operation, lab: RunningLab) -> Fault:
     """One of them."""
-    if isinstance(planned, ChangeGroup):
-        return DirectoryChange(planned, lab)
+    match planned:
+        case ChangeGroup():
+            return GroupChange(planned, lab)
+        case MoveMailbox():
+            return MailboxMove(planned, lab)
     return Asked(planned, lab)

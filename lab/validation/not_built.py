@@ -45,9 +45,6 @@ _RECEIVE_CONNECTOR = {
 }
 
 KEYS: Mapping[Trail, set[str]] = {
-    ("operations", "*"): {
-        "move_mailbox",
-    },
     ("settings", "TransportConfig"): _TRANSPORT_CONFIG,
     ("settings", "TransportService"): _TRANSPORT_SERVICE,
     ("settings", "random", "TransportConfig"): _TRANSPORT_CONFIG,

@@ -1,6 +1,6 @@
 """Whether what an operation names exists: a check for each noun of the grammar."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from typing import TypeAlias
 
 from lab.scenario.operations import CHANGES_OF_REQUESTS, Noun, OperationModel
@@ -41,6 +41,26 @@ def changes_of_nothing(read: ScenarioRead, scenario: ScenarioModel) -> Iterator[
             trail = ("operations", index, operation.kind)
             rule = "has no resubmit before this"
             yield read.mistake(trail, operation.subject, rule, "add a resubmit of it, earlier")
+
+
+def moves_in_vain(
+    read: ScenarioRead, scenario: ScenarioModel, senders: Set[str]
+) -> Iterator[Mistake]:
+    """Each move of a mailbox that has moved already, or of one of `senders`, whose clients would go
+    on looking for its Outbox where it was.
+    """
+    moved = set[str]()
+    for index, operation in enumerate(scenario.operations):
+        address = operation.move_mailbox
+        if address is None:
+            continue
+        trail = ("operations", index, operation.kind)
+        if address in moved:
+            yield read.mistake(trail, address, "moves twice", "move another one, too")
+        elif address in senders:
+            hint = "name other senders in from: of internal mail, or move another one"
+            yield read.mistake(trail, address, "sends internal mail", hint)
+        moved.add(address)
 
 
 def no_database(name: str, names: TopologyNames) -> Wrong | None:
@@ -98,11 +118,35 @@ def _no_mailbox_server(name: str, names: TopologyNames) -> Wrong | None:
     return "is no mailbox server of the topology", suggestion(name, set(names.mailbox_servers))
 
 
+def _no_mailbox(name: str, names: TopologyNames) -> Wrong | None:
+    if name in names.recipients:
+        return None
+    return "is no mailbox of the topology", suggestion(name, set(names.recipients))
+
+
+def _not_next(name: str, operation: OperationModel, names: TopologyNames) -> Wrong | None:
+    """Why a mailbox cannot move to that database."""
+    if (wrong := no_database(name, names)) is not None:
+        return wrong
+    left = names.database_of(operation.subject)
+    if left == name:
+        return f"has {operation.subject} already", "name another database"
+    if names.lagged.get(name):
+        rule = "has a lagged copy, which would not have the mailbox for as long"
+        return rule, "name a database without lagged copies"
+    if left is not None and names.boundary_of(left) != names.boundary_of(name):
+        rule = f"is in {names.boundary_of(name)}, and {left} in {names.boundary_of(left)}"
+        return rule, "a mailbox moves within its boundary"
+    return None
+
+
 _CHECKS: Mapping[Noun, Callable[[str, OperationModel, TopologyNames], Wrong | None]] = {
     Noun.DATABASE: lambda name, _, names: no_database(name, names),
     Noun.COPIED_DATABASE: lambda name, _, names: not_copied(name, names),
     Noun.ITS_COPY: _no_copy_for,
     Noun.ITS_LAGGED_COPY: _not_lagged,
     Noun.GROUP: lambda name, _, names: _no_group(name, names),
+    Noun.MAILBOX: lambda name, _, names: _no_mailbox(name, names),
+    Noun.ITS_NEXT_DATABASE: _not_next,
     Noun.MAILBOX_SERVER: lambda name, _, names: _no_mailbox_server(name, names),
 }

@@ -28,6 +28,7 @@ from lab.validation.model_reader import Read
 from lab.validation.operation_names import (
     changes_of_nothing,
     check_operation,
+    moves_in_vain,
     no_database,
     not_copied,
 )
@@ -70,6 +71,9 @@ def check_names(read: ScenarioRead, names: TopologyNames | None) -> Iterator[Mis
     for index, operation in enumerate(scenario.operations):
         yield from check_operation(read, ("operations", index), operation, names)
     yield from changes_of_nothing(read, scenario)
+    streams = [stream for stream in scenario.workload if stream.mail == "internal"]
+    senders = {each for stream in streams for each in _senders(stream, names)}
+    yield from moves_in_vain(read, scenario, senders)
     for index, expected in enumerate(scenario.expect.resubmissions or []):
         asked = [each.resubmit for each in scenario.operations]
         check = no_database if expected.database in asked else not_copied

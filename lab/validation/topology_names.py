@@ -22,7 +22,8 @@ from lab.validation.yaml_document import Document, Trail
 @dataclass(frozen=True, slots=True)
 class TopologyNames:
     """The nouns of one topology, in the order of the file; `copies`: database -> servers, and
-    `lagged` those of them whose copy has a ReplayLagTime.
+    `lagged` those of them whose copy has a ReplayLagTime; `boundaries`: server -> its DAG, or the
+    site of one that is in none.
     """
 
     sites: tuple[str, ...]
@@ -38,6 +39,23 @@ class TopologyNames:
     mailboxes: tuple[str, ...]
     public_folders: tuple[str, ...]
     groups: tuple[str, ...]
+    boundaries: Mapping[str, str]
+
+    def database_of(self, mailbox: str) -> str | None:
+        """The mailbox database that an address is in at first."""
+        kinds = (USER, FOLDERS)
+        return next(
+            (
+                database
+                for database in self.databases
+                if mailbox.startswith(tuple(f"{database.lower()}-{kind}" for kind in kinds))
+            ),
+            None,
+        )
+
+    def boundary_of(self, database: str) -> str | None:
+        """Transport high availability's, where a database has its copies (TP-3)."""
+        return next((self.boundaries.get(each) for each in self.copies.get(database, ())), None)
 
     @property
     def recipients(self) -> tuple[str, ...]:
@@ -72,6 +90,10 @@ def names_of(document: Document, base: Trail = ()) -> TopologyNames:
         mailboxes=tuple(islice(_mailboxes(counts, USER), MAILBOXES_IN_ALL_MAX)),
         public_folders=tuple(islice(_mailboxes(folders, FOLDERS), MAILBOXES_IN_ALL_MAX)),
         groups=tuple(_mapping(document.at((*base, "groups")))),
+        boundaries={
+            name: f"DAG {_get(each, 'dag')}" if _get(each, "dag") else f"site {_get(each, 'site')}"
+            for name, each in servers.items()
+        },
     )
 
 

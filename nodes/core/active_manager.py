@@ -115,6 +115,7 @@ class ActiveManager:
             inputs.FailoverRequested: self._failover_requested,
             inputs.SwitchoverRequested: self._switchover_requested,
             inputs.LaggedCopyRequested: self._lagged_copy_requested,
+            inputs.MoveRequested: self._move_requested,
             inputs.SessionActive: lambda h: inbound.active(h.session),
             inputs.ConnectionLost: lambda h: inbound.lost(h.session),
             inputs.MessageOffered: self._message_offered,
@@ -163,6 +164,11 @@ class ActiveManager:
         session = self._inbound.of_a_server(happened.session)
         if session is not None:
             self._requests.activate_lagged(happened, session)
+
+    def _move_requested(self, happened: inputs.MoveRequested) -> None:
+        session = self._inbound.of_a_server(happened.session)
+        if session is not None:
+            self._requests.move(happened, session)
 
     def _message_offered(self, happened: inputs.MessageOffered) -> None:
         """It takes no mail."""

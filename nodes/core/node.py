@@ -12,11 +12,13 @@ the replay.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from nodes.core.back_pressure import BackPressure, QueuesChanged
 from nodes.core.categorizer.categorizer import Categorizer
 from nodes.core.categorizer.groups import DistributionGroups
+from nodes.core.categorizer.mailboxes import Mailboxes
 from nodes.core.config.config import NodeConfig
 from nodes.core.copies.active_copies import ActiveCopies, CopyMoved
 from nodes.core.copies.cleanup import BackgroundCleanup
@@ -30,6 +32,7 @@ from nodes.core.engine.work import Work
 from nodes.core.interface import inputs
 from nodes.core.interface.effects import Effect, LogLifecycle
 from nodes.core.interface.replies import R502_NOT_IMPLEMENTED
+from nodes.core.mailbox_moves import MailboxMoves
 from nodes.core.model.identity import Identity
 from nodes.core.queue_viewer import QueueViewer
 from nodes.core.receiving import Receiving
@@ -51,6 +54,9 @@ class Mail:
     """What keeps the mail of a server and sends it on, each part made with those that it asks."""
 
     def __init__(self, config: NodeConfig, work: Work) -> None:
+        self.mailboxes = Mailboxes(config.mailboxes)
+        config = replace(config, mailboxes=self.mailboxes)
+        self.config = config
         self.identity = Identity()
         self.pressure = BackPressure(config, work)
         self.sessions = Sessions(config, work)
@@ -71,6 +77,7 @@ class Mail:
             self.discards,
             self.active_copies,
             self.categorizer,
+            self.mailboxes,
         )
         self.redundancy = Redundancy(config, work, self.identity, self.sessions, self.delivery)
         self.vanished = VanishedShadows(work, self.delivery)
@@ -83,7 +90,8 @@ class Mail:
 class Callers:
     """Who answers what clients, servers and administrators say to a server, and its own users."""
 
-    def __init__(self, config: NodeConfig, work: Work, mail: Mail) -> None:
+    def __init__(self, work: Work, mail: Mail) -> None:
+        config = mail.config
         self.inbound = InboundSessions(config, work)
         self.submission = Submission(
             config,
@@ -93,6 +101,9 @@ class Callers:
             mail.active_copies,
             mail.copies.logged,
             lambda item, body, answered: self.receiving.submitted(item, body, answered),
+        )
+        self.moves = MailboxMoves(
+            config, work, mail.sessions, mail.active_copies, mail.copies, mail.mailboxes
         )
         self.receiving = Receiving(
             config,
@@ -108,6 +119,8 @@ class Callers:
             mail.categorizer,
             mail.pressure,
             self.submission,
+            mail.mailboxes,
+            self.moves,
         )
         self.resubmission = Resubmission(
             config,
@@ -140,7 +153,7 @@ class Node:
     def __init__(self, config: NodeConfig) -> None:
         self._work = Work(self._report)
         self._mail = Mail(config, self._work)
-        self._callers = Callers(config, self._work, self._mail)
+        self._callers = Callers(self._work, self._mail)
         self._hearers = self._routing_table()
         self._handlers = self._dispatch_table()
 
@@ -219,6 +232,8 @@ class Node:
             inputs.ResubmitListAsked: callers.resubmission.list_asked,
             inputs.ResubmitChangeAsked: callers.resubmission.change_asked,
             inputs.RedirectRequested: self._of_a_server(callers.redirection.requested),
+            inputs.MoveRequested: self._of_a_server(callers.moves.requested),
+            inputs.MailboxAnnounced: self._of_a_server(callers.moves.announced),
             inputs.QueuesAsked: self._of_a_server(callers.viewer.asked),
             inputs.ActiveCopyNamed: lambda h: mail.active_copies.named(
                 h, inbound.of_a_server(h.session)
@@ -260,7 +275,9 @@ class Node:
 
     def _directory_read(self, happened: inputs.DirectoryRead) -> None:
         self._mail.groups.read(happened)
+        self._mail.mailboxes.read(happened)
         self._mail.copies.created.update(happened.databases)
+        self._mail.delivery.directory_read()
 
     def _database_opened(self, happened: inputs.DatabaseOpened) -> None:
         mail, callers = self._mail, self._callers

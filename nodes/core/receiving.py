@@ -15,6 +15,7 @@ from typing import Protocol
 
 from nodes.core.back_pressure import BackPressure
 from nodes.core.categorizer.categorizer import Categorizer
+from nodes.core.categorizer.mailboxes import Mailboxes
 from nodes.core.config.config import NodeConfig
 from nodes.core.copies.active_copies import ActiveCopies
 from nodes.core.copies.log_replay import LogReceiving
@@ -27,6 +28,7 @@ from nodes.core.interface.effects import (
     DropBody,
     ShadowRequest,
     ShipLog,
+    ShipMailbox,
     ShipSeed,
 )
 from nodes.core.interface.inputs import (
@@ -41,6 +43,7 @@ from nodes.core.interface.replies import (
     R250_DELIVERY_NEXT,
     R250_RECIPIENT_OK,
     R250_SHADOW_NEXT,
+    R432_MAILBOX_MOVED,
     R432_NOT_ACTIVE_HERE,
     R451_NOT_COMMITTED,
     R451_NOT_REDUNDANT,
@@ -57,6 +60,7 @@ from nodes.core.interface.replies import (
     r250_queued_for_delivery,
     r250_queued_for_redundancy,
 )
+from nodes.core.mailbox_moves import MailboxMoves
 from nodes.core.model.identity import Identity
 from nodes.core.model.message import (
     BodyHandle,
@@ -122,6 +126,8 @@ class Receiving:
         categorizer: Categorizer,
         pressure: BackPressure,
         submission: Submission,
+        mailboxes: Mailboxes,
+        moves: MailboxMoves,
     ) -> None:
         self._config = config
         self._work = work
@@ -136,6 +142,8 @@ class Receiving:
         self._categorizer = categorizer
         self._pressure = pressure
         self._submission = submission
+        self._mailboxes = mailboxes
+        self._moves = moves
 
     def shadow_requested(self, asked: ShadowRequested) -> None:
         session = self._sessions.named(asked.session)
@@ -189,18 +197,24 @@ class Receiving:
     def recipient_offered(self, offered: RecipientOffered) -> None:
         session = self._sessions.named(offered.session)
         if session is not None:
-            known = self._knows(session, offered.address)
-            session.reply(R250_RECIPIENT_OK if known else R550_NO_SUCH_RECIPIENT)
+            session.reply(self._of_recipient(session, offered.address))
 
-    def _knows(self, session: InboundSession, address: str) -> bool:
+    def _of_recipient(self, session: InboundSession, address: str) -> Reply:
         """The holder of a shadow takes any recipient: it is not the one who resolves them. A log
         has none.
         """
-        if isinstance(session.announced, ShadowRequest | ShipLog | ShipSeed):
-            return True
+        if isinstance(session.announced, ShadowRequest | ShipLog | ShipSeed | ShipMailbox):
+            return R250_RECIPIENT_OK
         if isinstance(session.announced, DeliverTo):
-            return self._config.mailboxes.get(address.lower()) == session.announced.database
-        return self._categorizer.knows(address)
+            return self._of_mailbox(address.lower(), session.announced.database)
+        is_known = self._categorizer.knows(address)
+        return R250_RECIPIENT_OK if is_known else R550_NO_SUCH_RECIPIENT
+
+    def _of_mailbox(self, address: str, database: str) -> Reply:
+        """Who sent it there may not know yet that it has moved."""
+        if self._mailboxes.takes(address, database):
+            return R250_RECIPIENT_OK
+        return R432_MAILBOX_MOVED if address in self._mailboxes else R550_NO_SUCH_RECIPIENT
 
     def message_offered(self, offered: MessageOffered) -> None:
         session = self._sessions.named(offered.session)
@@ -218,10 +232,14 @@ class Receiving:
             self._take_shadow(session, announced, offered)
         elif isinstance(announced, ShipLog | ShipSeed):
             self._logs.take(session, announced, offered)
+        elif isinstance(announced, ShipMailbox):
+            self._moves.take(session, announced, offered)
         elif (refusal := self._refusal(session, offered)) is not None:
             self._refuse(session, offered, refusal)
         elif isinstance(announced, DeliverTo) and not self._active_copies.takes(announced.database):
             self._refuse(session, offered, R432_NOT_ACTIVE_HERE)
+        elif isinstance(announced, DeliverTo) and not self._takes_all(announced, offered):
+            self._refuse(session, offered, R432_MAILBOX_MOVED)
         elif isinstance(announced, DeliverTo):
             self._take_delivery(session, announced, offered)
         elif isinstance(announced, IntoOutbox):
@@ -232,6 +250,11 @@ class Receiving:
             self._refuse(session, offered, R452_BACK_PRESSURE)
         else:
             self._take_primary(session, self._primary_message(offered), offered.body)
+
+    def _takes_all(self, target: DeliverTo, offered: MessageOffered) -> bool:
+        """Also those that moved since they were offered."""
+        recipients = offered.envelope.recipients
+        return all(self._mailboxes.takes(each.lower(), target.database) for each in recipients)
 
     def submitted(self, item: OutboxItem, body: BodyHandle, answered: Answered) -> None:
         """From the Submission service of this server, which is a sender like any other (SR-8)."""

@@ -204,7 +204,8 @@ class Runner:
             directory = read_directory(data)
             if directory is not None and directory.version != self._directory_version:
                 self._directory_version = directory.version
-                self.give(DirectoryRead(directory.groups, at_start, directory.databases))
+                created, moved = directory.databases, directory.mailboxes
+                self.give(DirectoryRead(directory.groups, at_start, created, moved))
                 tell_read(data, directory.version)
         except (OSError, ValueError) as error:
             raise CannotStart(EX_IOERR, str(error)) from error

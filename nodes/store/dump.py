@@ -16,7 +16,7 @@ import json
 import shutil
 import sqlite3
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,6 +24,7 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import TypeAlias
 
 from nodes.core.model.database_copy import CopyState
@@ -37,6 +38,8 @@ from nodes.store.message_digest import digest_of
 from nodes.store.queue.rows import addresses_of
 
 Row: TypeAlias = dict[str, object]
+Moved: TypeAlias = Mapping[str, str]
+"""Address to database, of mailboxes that are not where they were at first."""
 
 ORIGIN = "2026-01-05T08:00:00Z"
 
@@ -124,16 +127,20 @@ def queue_rows_in(connection: sqlite3.Connection, origin_ms: int) -> Iterator[Ro
             yield _queue_record(queue, row, origin_ms)
 
 
-def mailbox_rows(path: Path, origin_ms: int) -> Iterator[Row]:
+def mailbox_rows(path: Path, origin_ms: int, moved: Moved = MappingProxyType({})) -> Iterator[Row]:
     """Records of `mailboxes/<database>.jsonl`: a line per visible copy, with the digest of what is
-    stored. Raises sqlite3.Error.
+    stored. Of mailboxes that `moved` the database has what they left behind, or what never became
+    theirs, which nobody sees, unless it is the one that they are in. Raises sqlite3.Error.
     """
     with _copied(path) as connection:
-        yield from mailbox_rows_in(connection, origin_ms)
+        yield from mailbox_rows_in(connection, origin_ms, moved)
 
 
-def mailbox_rows_in(connection: sqlite3.Connection, origin_ms: int) -> Iterator[Row]:
+def mailbox_rows_in(
+    connection: sqlite3.Connection, origin_ms: int, moved: Moved = MappingProxyType({})
+) -> Iterator[Row]:
     """The same of a database that is open."""
+    database = standing_of(connection).database
     # copies of one message follow one another; its content is read once, and by itself, since
     # what is sorted is kept until all is
     for message_row, copies in groupby(connection.execute(_MAILBOXES), key=itemgetter(-1)):
@@ -142,7 +149,8 @@ def mailbox_rows_in(connection: sqlite3.Connection, origin_ms: int) -> Iterator[
         for *row, _ in copies:
             record: Row = dict(zip(_MAILBOX_KEYS, row, strict=True))
             record["delivered_ms"] = _since(record["delivered_ms"], origin_ms)
-            yield record | said
+            if moved.get(str(record["mailbox"]), database) == database:
+                yield record | said
 
 
 def copy_rows(paths: Iterable[Path], origin_ms: int) -> Iterator[Row]:

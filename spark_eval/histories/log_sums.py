@@ -46,4 +46,4 @@ def no_log_sums(heading: Heading) -> LogSums:
 
 def asked_outside(heading: Heading) -> Directory | None:
     """Servers outside that are the lab's put nothing off by themselves."""
-    return None if heading.is_made else directory_of(heading.plan.topology)
+    return None if heading.is_made else directory_of(heading.plan.topology, {})

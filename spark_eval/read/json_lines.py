@@ -247,6 +247,7 @@ class _Lifecycle(NamedTuple):
     removed: int | None
     left: int | None
     state: str | None
+    mailbox: str | None
 
 
 def _lifecycle(rows: Rows, value: Any, ref: Ref, clock: LabClock) -> None:
@@ -259,7 +260,7 @@ def _lifecycle(rows: Rows, value: Any, ref: Ref, clock: LabClock) -> None:
         read.epoch, read.last_log, read.kind, read.cause, read.to, read.request_id,
         read.safety_net, read.start, read.end, read.network_message_id, read.reason, read.count_,
         read.resource, read.from_, read.figure, read.max_dumpster_size_per_database_bytes,
-        read.max_dumpster_time_ms, read.removed, read.left, read.state, off_ms, ref,
+        read.max_dumpster_time_ms, read.removed, read.left, read.state, read.mailbox, off_ms, ref,
     )  # fmt: skip
     rows.lifecycle.append(row)
 

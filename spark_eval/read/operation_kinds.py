@@ -68,6 +68,16 @@ class Membership(NamedTuple):
         return f"change of {self.group}: {what}"
 
 
+class Move(NamedTuple):
+    """Of a mailbox, by its address, to the mailbox database `to`."""
+
+    mailbox: str | None
+    to: str | None
+
+    def words(self, kind: str) -> str:
+        return f"move of {self.mailbox} to {self.to}"
+
+
 class Redirection(NamedTuple):
     """Of what is in the delivery queues of a server, to another one."""
 
@@ -92,7 +102,14 @@ def _some(addresses: tuple[str, ...]) -> str:
 
 
 Keys: TypeAlias = (
-    Activation | LaggedActivation | Resubmit | RequestChange | Membership | Redirection | Looked
+    Activation
+    | LaggedActivation
+    | Resubmit
+    | RequestChange
+    | Membership
+    | Move
+    | Redirection
+    | Looked
 )
 
 KINDS: Final[Mapping[str, type[Keys]]] = {
@@ -104,6 +121,7 @@ KINDS: Final[Mapping[str, type[Keys]]] = {
     "enable_resubmit": RequestChange,
     "remove_resubmit": RequestChange,
     "change_group": Membership,
+    "move_mailbox": Move,
     "redirect_messages": Redirection,
     "show_queues": Looked,
 }

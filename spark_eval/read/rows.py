@@ -127,7 +127,8 @@ class LifecycleRow(NamedTuple):
     """What a server reports of itself; `peer` is the server that it is about, where that is another
     one; `messages`, how many; `start` and `end` of an interval, dates of that server's clock;
     `resource`, `from_`, `to` and `figure` of a level of back pressure; `removed` from DeliveredTo,
-    and `left` in it; `state` of a copy; `off_ms`: how far its date was ahead of lab time.
+    and `left` in it; `state` of a copy; `mailbox` that moved, by its address; `off_ms`: how far its
+    date was ahead of lab time.
     """
 
     server: str
@@ -161,6 +162,7 @@ class LifecycleRow(NamedTuple):
     removed: int | None
     left: int | None
     state: str | None
+    mailbox: str | None
     off_ms: int
     ref: Ref
 

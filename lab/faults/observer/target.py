@@ -13,9 +13,10 @@ from typing import Protocol
 
 from lab.clock import LabClock
 from lab.faults.observer.standing import Standing
+from lab.plan.directory import Directory
 from lab.plan.effects import Effect
 from lab.plan.plan import Plan
-from lab.plan.topology import Group, LinkName, Server
+from lab.plan.topology import LinkName, Server
 from lab.workload.probe import Probe
 
 
@@ -98,10 +99,8 @@ class Servers(Protocol):
         """Said to a server on its own machine, as itself. What comes back waits for its reply, and
         gives its code and text; empty where none comes. Does not raise GroundError."""
 
-    def change_directory(self, server: str, groups: Sequence[Group]) -> None:
-        """Active Directory has these groups from now on; the server is notified of it if it
-        runs.
-        """
+    def change_directory(self, server: str, directory: Directory) -> None:
+        """Active Directory has this from now on; the server is notified of it if it runs."""
 
     def goes_by_directory(self, server: str) -> bool:
         """Whether the server has read what Active Directory has now."""
@@ -122,6 +121,16 @@ class Prober(Protocol):
     """Connects over links from inside the lab. Raises AgentError."""
 
     def probe(self, address: str, wait_seconds: float) -> Probe: ...
+
+
+@dataclass(slots=True)
+class KeptDirectory:
+    """What Active Directory has `now`; None while that is what the plan's topology has. `lock` is
+    for whoever changes it.
+    """
+
+    now: Directory | None = None
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +158,7 @@ class RunningLab:
     prober: Prober
     monotonic_ns: Callable[[], int] = time.monotonic_ns
     standing: Standing = field(default_factory=Standing)
+    directory: KeptDirectory = field(default_factory=KeptDirectory)
     ending: threading.Event = field(default_factory=threading.Event)
 
     def server(self, name: str) -> Server:

@@ -27,6 +27,7 @@ from lab.plan.plan import Plan
 from lab.plan.topology import Database
 from lab.record.folder import RunFolder
 from lab.workload.stranger_record import STRANGERS_FILE
+from nodes.shell.storage.directory import read_directory
 from nodes.store.dump import (
     copy_rows,
     mailbox_files,
@@ -104,7 +105,7 @@ class Collection:
         copies = {(copy := standing(path)).server: (copy, path) for path in files}
         shown = shown_to_users(copy for copy, _ in copies.values())
         if shown is not None:
-            rows = mailbox_rows(copies[shown][1], self._origin_ms())
+            rows = mailbox_rows(copies[shown][1], self._origin_ms(), _moved(folders[0]))
             self.folder.write_lines(self.folder.mailboxes(database.name), rows)
         elif not files and all(_is_there(folder / QUEUE_DATABASE) for folder in folders):
             self.folder.write_lines(self.folder.mailboxes(database.name), ())
@@ -174,3 +175,14 @@ def _is_there(path: Path) -> bool:
 
 def _links(folder: str, names: list[str]) -> list[str]:
     return [name for name in names if (Path(folder) / name).is_symlink()]
+
+
+def _moved(data: Path) -> dict[str, str]:
+    """Mailboxes by what Active Directory has, which lies in the data folder of each server. Raises
+    OSError.
+    """
+    try:
+        directory = read_directory(data)
+    except ValueError as error:
+        raise OSError(str(error)) from error
+    return {each.address: each.database for each in directory.mailboxes} if directory else {}

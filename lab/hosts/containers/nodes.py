@@ -22,8 +22,8 @@ from lab.hosts.containers.ground import provision
 from lab.hosts.containers.ground.inventory import CONFIG
 from lab.hosts.containers.ground.provision import Ground
 from lab.hosts.containers.ground.server_files import require_file, require_folder
-from lab.hosts.node_config import groups_of
-from lab.plan.topology import Group
+from lab.hosts.node_config import as_document
+from lab.plan.directory import Directory
 from lab.program.errors import GroundError
 from nodes.shell.chaos.control_files import FOLDER, GO, LAPSED, REACHED, control_file
 from nodes.shell.chaos.machine import ORDERED, Machine, order_machine, read_found, read_machine
@@ -217,9 +217,9 @@ class ContainerNodes:
         except (OSError, ValueError) as error:
             raise GroundError(f"cannot read the machine of {server}: {error}") from error
 
-    def change_directory(self, server: str, groups: Sequence[Group]) -> None:
+    def change_directory(self, server: str, directory: Directory) -> None:
         try:
-            change_directory(self.data(server), groups_of(groups))
+            change_directory(self.data(server), as_document(directory))
             if self.is_running(server):
                 self._on(server, "signal", _signal)
         except (OSError, ValueError) as error:

@@ -14,10 +14,11 @@ from lab.hosts.simulator.network import Link
 from lab.hosts.simulator.operations import ask_locally
 from lab.hosts.simulator.server import STOPPED, SimulatedServer
 from lab.hosts.simulator.smtp.external import ExternalServer
+from lab.plan.directory import Directory
 from lab.plan.effects import DOWN, Effect
-from lab.plan.topology import Group
 from lab.workload.probe import Probe, Seen
 from nodes.core.config.groups import DistributionGroup
+from nodes.core.config.mailboxes import Mailbox
 
 AnyServer = SimulatedServer | ExternalServer
 BANNER = "220 simulated"
@@ -135,11 +136,15 @@ class SimulatedServers:
         if isinstance(found, SimulatedServer):
             found.skew_clock(by_ms)
 
-    def change_directory(self, server: str, groups: Sequence[Group]) -> None:
+    def change_directory(self, server: str, directory: Directory) -> None:
         found = self._servers[server]
         if isinstance(found, SimulatedServer):
             found.change_directory(
-                tuple(DistributionGroup(each.address, each.members) for each in groups)
+                tuple(DistributionGroup(each.address, each.members) for each in directory.groups),
+                tuple(
+                    Mailbox(each.address, each.database, each.moves_to)
+                    for each in directory.mailboxes
+                ),
             )
 
     def goes_by_directory(self, server: str) -> bool:

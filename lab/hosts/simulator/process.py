@@ -24,7 +24,6 @@ from lab.hosts.simulator.storage.disk import OpenDatabases, SimulatedDisk
 from lab.hosts.simulator.storage.manager_disk import SimulatedManagerDisk
 from nodes.core.active_manager import ActiveManager
 from nodes.core.config.config import NodeConfig
-from nodes.core.config.groups import DistributionGroup
 from nodes.core.interface.effects import Effect, LogLifecycle
 from nodes.core.interface.inputs import DeadlineReached, DirectoryRead, Input
 from nodes.core.interface.replies import R421_STOPPING
@@ -52,8 +51,7 @@ class Machine(Protocol):
     holds: Holds
     links: Mapping[tuple[str, str], Link]
     events: Events | None
-    groups: tuple[DistributionGroup, ...] | None
-    created: tuple[str, ...]
+    directory: DirectoryRead | None
 
     def crash(self, said: str) -> None: ...
 
@@ -90,8 +88,8 @@ class Process:
     def begin(self) -> None:
         self.logs.lifecycle(LogLifecycle("configured", self.config.transport.shown))
         self.inbound = SimulatedInboundSessions(self)
-        if self._server.groups is not None or self._server.created:
-            self.give(DirectoryRead(self._server.groups, True, self._server.created))
+        if self._server.directory is not None:
+            self.give(self._server.directory)
         in_group = nowhere if self._breakpoints is None else self._breakpoints.in_group
         self._server.disk.in_group = in_group
         try:

@@ -11,6 +11,7 @@ from lab.faults.fault import Fault
 from lab.faults.observer.evidence import Evidence, unseen
 from lab.hosts.simulator.event_loop import MS, World
 from lab.program.errors import GroundError
+from lab.schedule.administered import Administered
 from lab.schedule.breakpoint_waits import Waiting
 from lab.schedule.journal import Journal, Phase
 from lab.schedule.schedule import Event, events_of, is_for_good
@@ -95,6 +96,9 @@ class SimulatedSchedule:
     def _witness(self, fault: Fault) -> None:
         if not self._is_settled():
             self._world.after(10 * MS, self._witness, fault)
+            return
+        if isinstance(fault, Administered) and not fault.is_over():
+            self._world.after(LOOK_AFTER_US, self._witness, fault)
             return
         seen = fault.evidence()
         if fault not in self._begun and fault.start_ms < fault.end_ms:

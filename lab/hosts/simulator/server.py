@@ -5,6 +5,7 @@ its clock and what the lab holds it at outlive it.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from lab.hosts.simulator.breakpoints import Holds
 from lab.hosts.simulator.connection import Connection
@@ -21,6 +22,7 @@ from lab.hosts.simulator.storage.manager_disk import SimulatedManagerDisk
 from lab.hosts.simulator.storage.medium import InMemory, OnFiles
 from nodes.core.config.config import NodeConfig
 from nodes.core.config.groups import DistributionGroup
+from nodes.core.config.mailboxes import Mailbox
 from nodes.core.interface.inputs import DirectoryRead, StopRequested
 from nodes.shell.logs.files import LogFiles
 from nodes.shell.logs.logs import Logs
@@ -64,8 +66,7 @@ class SimulatedServer:
         self._boots, self._is_booting = 0, False
         self._skew_ms, self._disk_is_full, self._disk_percent = 0, False, 0
         self._first_skew_ms: int | None = None
-        self.groups: tuple[DistributionGroup, ...] | None = None
-        self.created: tuple[str, ...] = ()
+        self.directory: DirectoryRead | None = None
         self.is_lost = self._loses_disk = False
 
     @property
@@ -171,7 +172,8 @@ class SimulatedServer:
 
     def make_anew(self, databases: tuple[str, ...]) -> None:
         """A new server of that name; of these databases it has copies, and they exist already."""
-        self.is_lost, self.created = False, databases
+        known = self.directory or DirectoryRead(None, at_start=True)
+        self.is_lost, self.directory = False, replace(known, databases=databases)
 
     def pause(self) -> None:
         if self._process is not None:
@@ -199,14 +201,17 @@ class SimulatedServer:
         if self._process is not None:
             self._process.clock.skew(by_ms)
 
-    def change_directory(self, groups: tuple[DistributionGroup, ...]) -> None:
-        """Active Directory has these groups now: a server that runs hears of it, one that is down
-        reads it at its start.
+    def change_directory(
+        self, groups: tuple[DistributionGroup, ...], mailboxes: tuple[Mailbox, ...]
+    ) -> None:
+        """Active Directory has these now: a server that runs hears of it, one that is down reads it
+        at its start.
         """
-        self.groups = groups
+        created = self.directory.databases if self.directory is not None else ()
+        self.directory = DirectoryRead(groups, True, created, mailboxes)
         if self._process is not None:
             process = self._process
-            process.when_awake(process.give, DirectoryRead(groups, False, self.created))
+            process.when_awake(process.give, replace(self.directory, at_start=False))
 
     def machine(self) -> Mapping[str, object]:
         """How the server finds its machine; nothing while it is down."""

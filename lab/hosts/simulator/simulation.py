@@ -230,10 +230,16 @@ class Simulation:
         shown = shown_to_users(copy for copy, _ in copies.values())
         file = f"mailboxes/{database}.jsonl"
         if shown is not None:
-            rows = mailbox_rows_in(copies[shown][1], self.world.origin_ms)
+            rows = mailbox_rows_in(copies[shown][1], self.world.origin_ms, self._moved())
             self.record.file(file).extend(_lines(rows))
         elif not copies:
             self.record.file(file)
+
+    def _moved(self) -> dict[str, str]:
+        """Mailboxes by what Active Directory has, which all servers read alike."""
+        servers = (each for each in self.servers.values() if isinstance(each, SimulatedServer))
+        read = next((each.directory for each in servers if each.directory is not None), None)
+        return {each.address: each.database for each in read.mailboxes} if read else {}
 
 
 def _standing(database: sqlite3.Connection) -> list[MailboxFile]:

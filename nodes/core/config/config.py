@@ -22,6 +22,7 @@ from nodes.core.config.document import (
 )
 from nodes.core.config.error import ConfigurationError, refusal
 from nodes.core.config.groups import GROUPS, DistributionGroup, group_of
+from nodes.core.config.mailboxes import MAILBOXES, mailbox_of
 from nodes.core.config.network import Network, read_network
 from nodes.core.config.parameters import (
     BACKGROUND_CLEANUP,
@@ -150,7 +151,8 @@ class ServerConfig:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeConfig:
-    """Everything the core may know beforehand. `mailboxes` maps address to database, `databases`
+    """Everything the core may know beforehand. `mailboxes` maps address to database, of a running
+    node as Active Directory has it now (`categorizer.mailboxes`); `databases`
     name to the server of the copy that is active at first, `copies` name to all of them,
     `duplicate_windows_ms` name to its duplicate detection window, wherever it is active (DD-2),
     `cleanup_intervals_ms` name to how often each copy removes what is older (DD-5).
@@ -191,7 +193,7 @@ def read_config(document: Json) -> NodeConfig:
         servers=servers,
         databases={text(e, "Name"): text(e, "Server") for e in objects(document, "Databases")},
         mailboxes={
-            text(e, "Address").lower(): text(e, "Database") for e in objects(document, "Mailboxes")
+            each.address: each.database for each in map(mailbox_of, objects(document, MAILBOXES))
         },
         transport=_transport_config(values["TransportConfig"]),
         server=_server_config(values),

@@ -87,6 +87,13 @@ class DatabaseCopies:
         if log is not None:
             self._copies[log.database].made(log)
 
+    def all_have(self, database: str, number: int) -> bool:
+        """Whether each other copy of a database that is active here has that log of its."""
+        others = self._shipping.get(database, ())
+        return database not in self._copies or (
+            bool(others) and all(each.acked >= number for each in others)
+        )
+
     def _open(self, copy: CopyHere) -> None:
         is_first = self._config.databases[copy.database] == self._config.me.name
         state = CopyState.ACTIVE if is_first else CopyState.PASSIVE

@@ -18,6 +18,7 @@ from functools import partial
 
 from nodes.core.back_pressure import QueuesChanged
 from nodes.core.categorizer.categorizer import Categorizer
+from nodes.core.categorizer.mailboxes import Mailboxes
 from nodes.core.config.config import NodeConfig
 from nodes.core.copies.active_copies import ActiveCopies, CopyMoved
 from nodes.core.delivery.age_limit import AgeLimit
@@ -46,6 +47,7 @@ from nodes.core.interface.queue_changes import (
     DeleteMessage,
     InsertDiscard,
     MoveToPrimarySafetyNet,
+    RerouteFork,
     SetShadowServer,
 )
 from nodes.core.interface.replies import QueueShown
@@ -73,6 +75,7 @@ class Delivery:
         discards: Discards,
         active_copies: ActiveCopies,
         categorizer: Categorizer,
+        mailboxes: Mailboxes,
     ) -> None:
         self._config = config
         self._work = work
@@ -82,6 +85,7 @@ class Delivery:
         self._discards = discards
         self._active_copies = active_copies
         self._categorizer = categorizer
+        self._mailboxes = mailboxes
         self._messages: dict[int, Tracked] = {}
         self._queues: dict[NextHop, DeliveryQueue] = {}
         self.redirecting = Redirecting(self._queues)
@@ -106,8 +110,9 @@ class Delivery:
         for message in messages:
             self._link_to_parent(message)
         for message in messages:
-            self._enqueue(message)
-            self._advance(self._messages[message.internal_id])
+            tracked = self._messages[message.internal_id]
+            self._enqueue(tracked)
+            self._advance(tracked)
 
     def add(self, message: PrimaryMessage, since_ms: int | None = None) -> None:
         """A message that is durable by now. `since_ms`: from when on it grows old, unless from now
@@ -115,7 +120,7 @@ class Delivery:
         """
         self._track(message, self._work.now_ms if since_ms is None else since_ms)
         self._link_to_parent(message)
-        self._enqueue(message)
+        self._enqueue(self._messages[message.internal_id])
         recipients, is_group = message.envelope.recipients, self._categorizer.is_group
         if not message.forks and not all(map(is_group, recipients)):
             self._fail(self._messages[message.internal_id], recipients, NO_ROUTE_STATUS)
@@ -140,6 +145,7 @@ class Delivery:
             end.at_ms < before_ms
             for tracked in self._messages.values()
             for end in (*tracked.ends_under_way, *tracked.ends)
+            if not isinstance(end, RerouteFork)
         )
 
     def _track(self, message: PrimaryMessage, since_ms: int) -> None:
@@ -185,10 +191,43 @@ class Delivery:
         if parent is not None and parent in self._messages:
             self._messages[parent].side_effects.add(message.internal_id)
 
-    def _enqueue(self, message: PrimaryMessage) -> None:
-        for fork in message.forks:
+    def _enqueue(self, tracked: Tracked) -> None:
+        """For those who have moved since it was categorised where they are now."""
+        for next_hop in tuple(tracked.forks):
+            self._reroute(tracked, next_hop)
+        for fork in tuple(tracked.forks.values()):
             if fork.state is ForkState.QUEUED:
-                self._queue(fork.next_hop).append(message.internal_id)
+                self._queue(fork.next_hop).append(tracked.message.internal_id)
+
+    def _reroute(self, tracked: Tracked, next_hop: NextHop) -> tuple[NextHop, ...]:
+        """Recipients of a fork that waits, and whose mailbox is in another database now, wait for
+        that one. Gives next hops that the message waits for only from now on.
+        """
+        fork, internal_id = tracked.forks[next_hop], tracked.message.internal_id
+        if fork.state is not ForkState.QUEUED or next_hop.database is None:
+            return ()
+        elsewhere: dict[NextHop, list[str]] = {}
+        for recipient in fork.recipients:
+            database = self._mailboxes.get(recipient)
+            if database not in (None, next_hop.database):
+                elsewhere.setdefault(NextHop.into(str(database)), []).append(recipient)
+        new = tuple(to for to in elsewhere if tracked.is_over(to))
+        for to, recipients in elsewhere.items():
+            tracked.reroute(next_hop, tuple(recipients), to)
+        if next_hop not in tracked.forks:
+            self._queue(next_hop).leave(internal_id)
+            self.redirecting.ended(internal_id, next_hop)
+        return new
+
+    def directory_read(self) -> None:
+        """Mailboxes may be elsewhere: what waits for them is resolved anew."""
+        for internal_id, tracked in list(self._messages.items()):
+            for next_hop in tuple(tracked.forks):
+                for to in self._reroute(tracked, next_hop):
+                    self._queue(to).append(internal_id)
+            self._advance(tracked)
+        for queue in list(self._queues.values()):
+            queue.let_go()
 
     def _queue(self, next_hop: NextHop) -> DeliveryQueue:
         queue = self._queues.get(next_hop)
@@ -206,12 +245,18 @@ class Delivery:
         return queue
 
     def _take(self, internal_id: int, next_hop: NextHop) -> Parcel | None:
+        """For a mailbox that moves it is held until that is over."""
         tracked = self._messages.get(internal_id)
-        if tracked is None or tracked.forks[next_hop].state is not ForkState.QUEUED:
+        fork = None if tracked is None else tracked.forks.get(next_hop)
+        if tracked is None or fork is None or fork.state is not ForkState.QUEUED:
+            return None
+        wanted = tuple(r for r in fork.recipients if self._mailboxes.moves_to(r) is None)
+        if not wanted:
+            self._queue(next_hop).hold(internal_id)
             return None
         tracked.move(next_hop, ForkMove.HAND_OUT)
-        epoch, fork = self._active_copies.epoch_of(next_hop), tracked.forks[next_hop]
-        fork = replace(fork, next_hop=self.redirecting.hop_of(next_hop))
+        epoch = self._active_copies.epoch_of(next_hop)
+        fork = replace(fork, recipients=wanted, next_hop=self.redirecting.hop_of(next_hop))
         return Parcel(tracked.message, fork, next_hop, epoch)
 
     def in_queues(self) -> Left:
@@ -234,7 +279,8 @@ class Delivery:
             self._answered(tracked, parcel, result)
         else:
             self._put_back(tracked, parcel, result.reason)
-        has_ended = tracked.forks[parcel.queue].state in ENDS
+        left = tracked.forks.get(parcel.queue)
+        has_ended = left is None or left.state in ENDS
         self.redirecting.reported(parcel, result, has_ended=has_ended)
 
     def _answered(self, tracked: Tracked, parcel: Parcel, result: Answered) -> None:
@@ -250,6 +296,8 @@ class Delivery:
         tracked.end(queue, served, ForkMove.ACKNOWLEDGED, now_ms, parcel.redirected_to)
         if open_still:
             self._put_back(tracked, parcel, "; ".join(by_status(result.deferred)))
+        elif tracked.forks[queue].state is ForkState.SENDING:
+            self._queue_again(tracked, queue)
         self._advance(tracked)
 
     def _log_delivered(self, message: PrimaryMessage, fork: Fork, result: Answered) -> None:
@@ -260,12 +308,26 @@ class Delivery:
             work.emit(send_row(message, hop, result.delivered, result.reply, result.server))
 
     def _put_back(self, tracked: Tracked, parcel: Parcel, reason: str) -> None:
-        """DEFER names where it was sent, and who is left."""
-        tracked.move(parcel.queue, ForkMove.PUT_BACK)
-        left = replace(tracked.forks[parcel.queue], next_hop=parcel.fork.next_hop)
-        self._work.emit(defer_row(tracked.message, left, reason))
-        self._queue(parcel.queue).put_back(tracked.message.internal_id)
+        """DEFER names where it was sent, and who is left of those for whom it was."""
+        queue, internal_id = parcel.queue, tracked.message.internal_id
+        waiting = tracked.forks[queue].recipients
+        left = tuple(each for each in parcel.fork.recipients if each in waiting)
+        self._work.emit(defer_row(tracked.message, replace(parcel.fork, recipients=left), reason))
+        tracked.move(queue, ForkMove.PUT_BACK)
+        others = self._reroute(tracked, queue)
+        if queue in tracked.forks:
+            self._queue(queue).put_back(internal_id)
+        for to in others:
+            self._queue(to).append(internal_id)
+        self._advance(tracked)
         self._expiry.watch(tracked)  # it may have grown too old while it was out
+
+    def _queue_again(self, tracked: Tracked, queue: NextHop) -> None:
+        """For recipients who came to wait while it was out for others, or whose mailbox moves."""
+        tracked.move(queue, ForkMove.PUT_BACK)
+        others = self._reroute(tracked, queue)
+        for to in (queue, *others) if queue in tracked.forks else others:
+            self._queue(to).append(tracked.message.internal_id)
 
     def _fail(self, tracked: Tracked, recipients: tuple[str, ...], status: str) -> None:
         """These recipients will not get it: say so in the log, and to the sender (SM-12); of a

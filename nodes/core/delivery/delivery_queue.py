@@ -109,6 +109,7 @@ class DeliveryQueue:
         self._report = report
         self._doubts = Doubts()
         self._aside: dict[int, Timer] = {}
+        self._held: list[int] = []
         self._attempts: Counter[int] = Counter()
         self._active: Counter[int] = Counter()
         self._failures = 0
@@ -123,8 +124,8 @@ class DeliveryQueue:
 
     @property
     def length(self) -> int:
-        """Messages that wait, were set aside or are on their way."""
-        return len(self.waiting) + len(self._aside) + self._active.total()
+        """Messages that wait, were set aside, are held or are on their way."""
+        return len(self.waiting) + len(self._aside) + len(self._held) + self._active.total()
 
     def append(self, internal_id: int) -> None:
         self.waiting.append(internal_id)
@@ -134,6 +135,26 @@ class DeliveryQueue:
         """Unless it was set aside."""
         if internal_id not in self._aside:
             self.waiting.appendleft(internal_id)
+
+    def leave(self, internal_id: int) -> None:
+        """It waits for another next hop now."""
+        if internal_id in self.waiting:
+            self.waiting.remove(internal_id)
+        if internal_id in self._held:
+            self._held.remove(internal_id)
+        if (timer := self._aside.pop(internal_id, None)) is not None:
+            timer.cancel()
+        del self._attempts[internal_id]
+
+    def hold(self, internal_id: int) -> None:
+        """It waits for nobody but mailboxes that move."""
+        self._held.append(internal_id)
+
+    def let_go(self) -> None:
+        """What was held goes on, before whatever came later."""
+        held, self._held = self._held, []
+        self.waiting.extendleft(reversed(held))
+        self._pump()
 
     def _pump(self) -> None:
         while self._may_go() and self.waiting and self._has_room():

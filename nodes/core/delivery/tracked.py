@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from nodes.core.delivery.dsn import Report
 from nodes.core.interface.queue_changes import (
@@ -11,12 +12,15 @@ from nodes.core.interface.queue_changes import (
     FinishFork,
     InsertMessage,
     NoteDelayNotified,
+    RerouteFork,
     SetShadowServer,
     SplitFork,
 )
 from nodes.core.model.fork_states import ENDS, ForkMove, after
 from nodes.core.model.message import Fork, ForkState, PrimaryMessage
 from nodes.core.model.next_hop import NextHop
+
+End: TypeAlias = FinishFork | SplitFork | RerouteFork
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +46,8 @@ class Tracked:
     first_done_ms: int | None
     begun: int
     came_ms: int
-    ends: list[FinishFork | SplitFork] = field(default_factory=list)
-    ends_under_way: tuple[FinishFork | SplitFork, ...] = ()
+    ends: list[End] = field(default_factory=list)
+    ends_under_way: tuple[End, ...] = ()
     reports: list[Report] = field(default_factory=list)
     holder: SetShadowServer | None = None
     side_effects: set[int] = field(default_factory=set)
@@ -66,6 +70,11 @@ class Tracked:
         """Whether its sender may hear of that: once, and not of what was resubmitted (SN-10)."""
         is_back = self.message.resubmit_request is not None
         return bool(self.waiting) and not (self.delay_notified or is_back)
+
+    def is_over(self, next_hop: NextHop) -> bool:
+        """Nothing of it waits for that next hop, or is on its way there."""
+        fork = self.forks.get(next_hop)
+        return fork is None or fork.state in ENDS
 
     def send(self, report: Report) -> None:
         """With what is written down next."""
@@ -99,6 +108,20 @@ class Tracked:
         else:
             self.move(next_hop, move)
             self.ends.append(FinishFork(*key, state.value, now_ms, redirected_to))
+
+    def reroute(self, next_hop: NextHop, recipients: tuple[str, ...], to: NextHop) -> None:
+        """These recipients of a fork that waits wait for another next hop. Of what is out there the
+        rest is put back with them.
+        """
+        fork, there = self.forks.pop(next_hop), self.forks.get(to)
+        left = tuple(each for each in fork.recipients if each not in recipients)
+        if left:
+            self.forks[next_hop] = replace(fork, recipients=left)
+        if there is None or there.state in ENDS:
+            self.forks[to] = Fork(to, recipients)
+        else:
+            self.forks[to] = replace(there, recipients=(*there.recipients, *recipients))
+        self.ends.append(RerouteFork(self.message.internal_id, next_hop, recipients, to))
 
 
 def stored(message: PrimaryMessage, reports: tuple[Report, ...]) -> Iterator[Change]:

@@ -11,10 +11,17 @@ from nodes.core.failover.copy_choice import CopyChoice
 from nodes.core.failover.copy_monitor import CopyMonitor
 from nodes.core.failover.failover import Failovers
 from nodes.core.failover.records import ManagerRecords
-from nodes.core.interface.inputs import FailoverRequested, LaggedCopyRequested, SwitchoverRequested
+from nodes.core.interface.inputs import (
+    FailoverRequested,
+    LaggedCopyRequested,
+    MoveRequested,
+    SwitchoverRequested,
+)
 from nodes.core.interface.replies import (
+    R432_NOT_ACTIVE_HERE,
     R451_FAILOVER_NOT_STORED,
     R451_FAILOVER_UNDER_WAY,
+    R451_MAILBOX_NOT_MOVED,
     R451_NO_COPY,
     R503_ACTIVE_ALREADY,
     R550_LAGGED_COPY,
@@ -61,6 +68,16 @@ class FailoverRequests:
     def switchover(self, asked: SwitchoverRequested, session: InboundSession) -> None:
         refusal = R550_LAGGED_COPY if self._is_lagged(asked.database, asked.server) else None
         self._decide(asked.database, asked.server, FailoverKind.SWITCHOVER, session, refusal)
+
+    def move(self, asked: MoveRequested, session: InboundSession) -> None:
+        """A mailbox does not leave a database for as long as Safety Nets may owe it mail that its
+        copies lost: they give that back where the mailbox is by then (SN-8). Whether it moves
+        otherwise is for the server of the active copy to say.
+        """
+        database = self._config.mailboxes.get(asked.address.lower(), "")
+        owes = any(asking.database == database for asking in self._records.askings.values())
+        owes = owes or self._failing_over.is_under_way(database)
+        session.reply(R451_MAILBOX_NOT_MOVED if owes else R432_NOT_ACTIVE_HERE)
 
     def _is_lagged(self, database: str, server: str | None) -> bool:
         copies = self._config.copies.get(database, ())

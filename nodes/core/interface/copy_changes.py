@@ -1,8 +1,8 @@
 """Changes of a copy of a mailbox database: one effect each (`ChangeCopy`), one transaction each.
 
 They are carried out in order with the deliveries into that database, so what was asked for before a
-dismount is in it and nothing after. Those of its Outbox are for an active copy, or one that has no
-other; elsewhere nothing happens.
+dismount is in it and nothing after. Those of its Outbox, and of a mailbox that moves, are for an
+active copy, or one that has no other; elsewhere nothing happens.
 """
 
 from __future__ import annotations
@@ -91,6 +91,22 @@ class CorruptMailboxes:
 
 
 @dataclass(frozen=True, slots=True)
+class AwaitDeliveries:
+    """Changes nothing. Answered when every delivery that was asked for before is in the copy."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportMailbox:
+    """A mailbox that moves here shows what it showed before, in place of whatever it showed when it
+    was here the last time. What DeliveredTo has stays as it is (DD-3).
+    """
+
+    address: str
+    body: BodyHandle
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class InsertOutboxItem:
     """A client submits this item (SR-8)."""
 
@@ -122,6 +138,8 @@ CopyChange: TypeAlias = (
     | SeedCopy
     | DropLogs
     | CorruptMailboxes
+    | AwaitDeliveries
+    | ImportMailbox
     | InsertOutboxItem
     | RemoveOutboxItem
     | ReadOutbox

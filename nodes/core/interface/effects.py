@@ -189,7 +189,15 @@ class ShipSeed:
     database: str
 
 
-Prologue: TypeAlias = ShadowRequest | DeliverTo | ShipLog | ShipSeed
+@dataclass(frozen=True, slots=True)
+class ShipMailbox:
+    """Prologue of everything in a mailbox that moves into `database`: XMAILBOX."""
+
+    database: str
+    address: str
+
+
+Prologue: TypeAlias = ShadowRequest | DeliverTo | ShipLog | ShipSeed | ShipMailbox
 
 
 @dataclass(frozen=True, slots=True)

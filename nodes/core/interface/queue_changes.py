@@ -64,6 +64,18 @@ class SplitFork:
 
 
 @dataclass(frozen=True, slots=True)
+class RerouteFork:
+    """Some recipients of fork `next_hop`, or all, wait for `to` instead: expects it unfinished,
+    with these. They join the unfinished fork of that next hop, where the message has one.
+    """
+
+    internal_id: int
+    next_hop: NextHop
+    recipients: tuple[str, ...]
+    to: NextHop
+
+
+@dataclass(frozen=True, slots=True)
 class MoveToPrimarySafetyNet:
     """All forks are done: the message leaves the delivery queues for the Primary Safety Net (SM-1,
     SN-1).
@@ -184,6 +196,7 @@ Change: TypeAlias = (
     InsertMessage
     | FinishFork
     | SplitFork
+    | RerouteFork
     | MoveToPrimarySafetyNet
     | DeleteMessage
     | SetShadowServer

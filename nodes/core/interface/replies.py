@@ -34,6 +34,7 @@ R421_STOPPING = _reply(421, "4.3.2 Service not active")
 R432_NOT_ACTIVE_HERE = _reply(
     432, "4.2.0 STOREDRIVER; mailbox database is not active on this server"
 )
+R432_MAILBOX_MOVED = _reply(432, "4.2.0 STOREDRIVER; mailbox is not in this mailbox database now")
 R451_NOT_COMMITTED = _reply(451, "4.3.0 Message could not be stored")
 R451_NOT_REDUNDANT = _reply(451, "4.4.0 Message failed to be made redundant")
 R452_BACK_PRESSURE = _reply(452, "4.3.1 Insufficient system resources")
@@ -80,6 +81,12 @@ R250_REDIRECTING = _reply(250, "2.0.0 Messages are redirected")
 R451_REDIRECTING = _reply(451, "4.3.2 Service not active")
 R503_REDIRECTING_ALREADY = _reply(503, "5.5.1 Messages are redirected already")
 R550_NO_SUCH_SERVER = _reply(550, "5.4.4 No other mailbox server has this name")
+
+
+R250_MAILBOX_NEXT = _reply(250, "2.0.0 Mailbox may follow")
+R250_MAILBOX_MOVED = _reply(250, "2.6.0 Mailbox is in the mailbox database")
+R451_MAILBOX_NOT_MOVED = _reply(451, "4.3.0 Mailbox could not be moved")
+R503_NOT_MOVING = _reply(503, "5.5.1 Mailbox is not on its way to that mailbox database")
 
 
 R451_COPY_NOT_STORED = _reply(451, "4.3.0 Active copy could not be stored")

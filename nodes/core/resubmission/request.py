@@ -10,7 +10,7 @@ never answers must not hold up what is kept for a while only.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -49,6 +49,11 @@ class Resubmitted:
     message: PrimaryMessage
     copy: KeptCopy
     categorised: Categorised
+
+
+def recipients_in(database: str, copy: KeptCopy, mailboxes: Mapping[str, str]) -> tuple[str, ...]:
+    """Those of a copy whose mailbox is in the database now, whichever it was delivered into."""
+    return tuple(r for r in copy.recipients if mailboxes.get(r) == database)
 
 
 class Resubmitting:
@@ -201,9 +206,8 @@ class Resubmitting:
         demand = self.request.demand
         is_primary = demand.source is SafetyNetSource.PRIMARY
         if is_primary and copy.next_hop is not None and copy.next_hop.database is not None:
-            database, mailboxes = demand.destination, self._config.mailboxes
-            here = tuple(r for r in copy.recipients if mailboxes.get(r) == database)
-            return Categorised((Fork(NextHop.into(database), here),), ())
+            here = recipients_in(demand.destination, copy, self._config.mailboxes)
+            return Categorised((Fork(NextHop.into(demand.destination), here),), ())
         if is_primary or (demand.primaries and copy.primary not in demand.primaries):
             return Categorised((), ())
         return self._categorizer.categorise(copy.recipients, copy.size_bytes)

@@ -1,9 +1,9 @@
 """States of an inbound session, and the one table of what may follow what.
 
-READY takes mail. XSHADOWREQUEST, XDELIVER, XOUTBOX, XLOG and XSEED announce what the next message
-is, for that message alone. OFFERED: the final dot has come and the answer is this server's to give;
-nothing else can come meanwhile but the end of the session. A command that is not in the table is
-the client's mistake and is answered `503 5.5.1`.
+READY takes mail. XSHADOWREQUEST, XDELIVER, XOUTBOX, XLOG, XSEED and XMAILBOX announce what the next
+message is, for that message alone. OFFERED: the final dot has come and the answer is this server's
+to give; nothing else can come meanwhile but the end of the session. A command that is not in the
+table is the client's mistake and is answered `503 5.5.1`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class InboundMove(Enum):
     REQUEST_SHADOW = "XSHADOWREQUEST"
     REQUEST_DELIVERY = "XDELIVER"
     REQUEST_OUTBOX = "XOUTBOX"
-    ANNOUNCE_LOG = "XLOG or XSEED"
+    ANNOUNCE_LOG = "XLOG, XSEED or XMAILBOX"
     RESET = "RSET"
     OFFER = "final dot"
     ANSWER = "answer"

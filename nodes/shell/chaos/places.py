@@ -30,6 +30,7 @@ from nodes.core.interface.inputs import (
     DiscardAsked,
     Input,
     LogAnnounced,
+    MailboxAnnounced,
     MessageOffered,
     OutboxRequested,
     SafetyNetRead,
@@ -134,6 +135,7 @@ class Places:
                 | OutboxRequested()
                 | LogAnnounced()
                 | SeedAnnounced()
+                | MailboxAnnounced()
             ):
                 self._asked[happened.session] = happened
             case TransactionReset():
@@ -181,6 +183,7 @@ class Places:
                 | OutboxRequested()
                 | LogAnnounced()
                 | SeedAnnounced()
+                | MailboxAnnounced()
             ) if accepts:
                 self._announced[effect.session] = asked
             case DiscardAsked() if accepts:

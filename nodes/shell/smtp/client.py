@@ -27,6 +27,7 @@ from nodes.core.interface.effects import (
     Prologue,
     RequestResubmit,
     ShipLog,
+    ShipMailbox,
     ShipSeed,
     Transmit,
 )
@@ -50,6 +51,7 @@ from nodes.shell.smtp.outbound_connection import SAID_TOO_MUCH, Connection, one_
 from nodes.shell.smtp.passing import watched
 from nodes.shell.storage.bodies import is_on_disk
 from nodes.shell.verbs import database as database_verbs
+from nodes.shell.verbs import mailbox_moves as mailbox_verbs
 from nodes.shell.verbs import replication as replication_verbs
 from nodes.shell.verbs import safety_net as safety_net_verbs
 from nodes.shell.verbs import shadow as shadow_verbs
@@ -336,4 +338,6 @@ class OutboundSession:
 def _prologue_words(prologue: Prologue) -> tuple[str, ...]:
     if isinstance(prologue, ShipLog | ShipSeed):
         return replication_verbs.format_prologue(prologue)
+    if isinstance(prologue, ShipMailbox):
+        return mailbox_verbs.format_prologue(prologue)
     return shadow_verbs.format_prologue(prologue)

@@ -44,6 +44,7 @@ from nodes.shell.smtp.syntax import (
 from nodes.shell.storage.bodies import Bodies
 from nodes.shell.tls import peer_named_by
 from nodes.shell.verbs import database as database_verbs
+from nodes.shell.verbs import mailbox_moves as mailbox_verbs
 from nodes.shell.verbs import queues as queues_verbs
 from nodes.shell.verbs import redirection as redirection_verbs
 from nodes.shell.verbs import replication as replication_verbs
@@ -240,6 +241,9 @@ class InboundConnection(SmtpSyntax):
     async def smtp_XREDIRECT(self, arg: str | None) -> None:
         await self._organisation_only(redirection_verbs.parse_request(self.name, arg or ""))
 
+    async def smtp_XMOVE(self, arg: str | None) -> None:
+        await self._organisation_only(mailbox_verbs.parse_request(self.name, arg or ""))
+
     async def smtp_XQUEUES(self, arg: str | None) -> None:
         await self._organisation_only(queues_verbs.parse_request(self.name, arg or ""))
 
@@ -275,6 +279,9 @@ class InboundConnection(SmtpSyntax):
 
     async def smtp_XSEED(self, arg: str | None) -> None:
         await self._announce(replication_verbs.parse_seed(self.name, arg or ""))
+
+    async def smtp_XMAILBOX(self, arg: str | None) -> None:
+        await self._announce(mailbox_verbs.parse_announcement(self.name, arg or ""))
 
     async def _announce(self, asked: Input | None) -> None:
         """What comes before MAIL says what the message will be."""

@@ -1,6 +1,6 @@
 """Where the bytes behind a body handle are: in memory (`in:`), in the queue database (`db:`), in a
-mailbox database (`log:<name>:<number>`, `seed:<name>`, `outbox:<name>:<item>`), or in the handle
-itself (`made:`).
+mailbox database (`log:<name>:<number>`, `seed:<name>`, `mailbox:<name>:<address>`,
+`outbox:<name>:<item>`), or in the handle itself (`made:`).
 
 In memory are the bodies of messages that are not durable yet. They are let go as soon as they are,
 so a node holds metadata and not mail.
@@ -18,7 +18,7 @@ from nodes.store.queue.changes import BodyGone
 
 ReadStored: TypeAlias = Callable[[int], bytes | None]
 ReadCopy: TypeAlias = Callable[[BodyHandle], bytes | None]
-OF_A_COPY = ("log:", "seed:", f"{OUTBOX}:")
+OF_A_COPY = ("log:", "seed:", "mailbox:", f"{OUTBOX}:")
 
 
 def is_on_disk(handle: BodyHandle) -> bool:

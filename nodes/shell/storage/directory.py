@@ -1,20 +1,22 @@
-"""Active Directory as a node's process sees it: the distribution groups, once somebody has changed
-them, and for a server that came anew which mailbox databases exist already.
+"""Active Directory as a node's process sees it, once somebody has changed it: the distribution
+groups, and the mailboxes that are elsewhere than at first, or on their way; and for a server that
+came anew which mailbox databases exist already.
 
-The lab stands for Active Directory. It writes all groups into one file of the data folder and
+The lab stands for Active Directory. It writes all of that into one file of the data folder and
 signals the node, which reads it then and at each start, and writes beside it which version it goes
-by. Both files are replaced whole. Without the file the groups are those of the configuration.
+by. Both files are replaced whole. Without the file all is as the configuration has it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nodes.core.config.document import objects
+from nodes.core.config.document import objects, objects_if_any
 from nodes.core.config.groups import GROUPS, DistributionGroup, group_of
+from nodes.core.config.mailboxes import MAILBOXES, Mailbox, mailbox_of
 from nodes.shell.storage.shared_files import read_shared, write_shared
 
 DIRECTORY, FOUND = "directory.json", "directory-found.json"
@@ -26,13 +28,15 @@ CREATED = "DatabasesCreated"
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """`version` counts up; `groups` are all there are, None where nobody has changed any;
-    `databases` were created once.
+    """`version` counts up; `groups` are all there are, None where nobody has changed anything;
+    `databases` were created once; `mailboxes` are those that are not where the configuration has
+    them.
     """
 
     version: int
     groups: tuple[DistributionGroup, ...] | None
     databases: tuple[str, ...] = ()
+    mailboxes: tuple[Mailbox, ...] = ()
 
 
 def read_directory(data: Path) -> Directory | None:
@@ -46,21 +50,22 @@ def read_directory(data: Path) -> Directory | None:
     if not document.keys() & {GROUPS, CREATED}:
         raise ValueError(f"{data / DIRECTORY}: it has {GROUPS} or {CREATED}")
     groups = tuple(map(group_of, objects(document, GROUPS))) if GROUPS in document else None
-    return Directory(version, groups, tuple(map(str, databases)))
+    moved = tuple(map(mailbox_of, objects_if_any(document, MAILBOXES)))
+    return Directory(version, groups, tuple(map(str, databases)), moved)
 
 
-def change_directory(data: Path, groups: Sequence[object]) -> None:
-    """The lab's side: `groups` as DistributionGroups of a configuration. Raises OSError,
+def change_directory(data: Path, document: Mapping[str, object]) -> None:
+    """The lab's side: DistributionGroups and Mailboxes as in a configuration. Raises OSError,
     ValueError.
     """
-    _write(data, GROUPS, groups)
+    _write(data, document)
 
 
 def note_created(data: Path, databases: Sequence[str]) -> None:
     """The lab's side, of a server that is down and has lost its disk. Raises OSError,
     ValueError.
     """
-    _write(data, CREATED, list(databases))
+    _write(data, {CREATED: list(databases)})
 
 
 def _document(data: Path) -> dict[str, object] | None:
@@ -70,11 +75,11 @@ def _document(data: Path) -> dict[str, object] | None:
         return None
 
 
-def _write(data: Path, key: str, value: object) -> None:
+def _write(data: Path, document: Mapping[str, object]) -> None:
     now = read_directory(data)
     version = 1 if now is None else now.version + 1
-    document = (_document(data) or {}) | {"version": version, key: value}
-    write_shared(data / DIRECTORY, json.dumps(document))
+    whole = (_document(data) or {}) | {"version": version, **document}
+    write_shared(data / DIRECTORY, json.dumps(whole))
 
 
 def tell_read(data: Path, version: int) -> None:

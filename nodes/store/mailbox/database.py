@@ -26,7 +26,7 @@ from nodes.core.model.message import BodyHandle
 from nodes.core.model.outbox import OUTBOX
 from nodes.store import sqlite_file
 from nodes.store.mailbox import delivered as arrivals
-from nodes.store.mailbox import outbox, seeds
+from nodes.store.mailbox import moves, outbox, seeds
 from nodes.store.mailbox.delivered import Arrival, key_of, mailbox_id
 from nodes.store.mailbox.log_content import Unreadable
 from nodes.store.mailbox.mailbox_copy import (
@@ -159,11 +159,15 @@ class MailboxDatabase:
             self._connection.execute("ROLLBACK")
 
     def read(self, handle: BodyHandle) -> bytes | None:
-        """What `log:<name>:<number>`, `seed:<name>` or `outbox:<name>:<item>` stands for."""
-        kind, *words = handle.split(":")
+        """What `log:<name>:<number>`, `seed:<name>`, `mailbox:<name>:<address>` or
+        `outbox:<name>:<item>` stands for.
+        """
+        kind, _, *named = handle.split(":", 2)
         if kind == OUTBOX:
-            return outbox.read_content(self._connection, words[-1])
-        return self.seed() if kind == "seed" else self.read_log(int(words[-1]))
+            return outbox.read_content(self._connection, named[0])
+        if kind == moves.KIND:
+            return moves.export(self._connection, named[0])
+        return self.seed() if kind == "seed" else self.read_log(int(named[0]))
 
     def close(self) -> None:
         self._connection.close()

@@ -12,11 +12,13 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from nodes.core.interface.copy_changes import (
+    AwaitDeliveries,
     CopyChange,
     CorruptMailboxes,
     DismountCopy,
     DropLogs,
     FollowCopy,
+    ImportMailbox,
     InsertOutboxItem,
     MountCopy,
     OpenCopy,
@@ -27,7 +29,7 @@ from nodes.core.interface.copy_changes import (
     SeedCopy,
 )
 from nodes.core.model.database_copy import SOURCES, CopyStanding, CopyState, ReplicationLog
-from nodes.store.mailbox import corruption, outbox, seeds
+from nodes.store.mailbox import corruption, moves, outbox, seeds
 from nodes.store.mailbox import delivered as arrivals
 from nodes.store.mailbox.log_content import (
     LogRecord,
@@ -234,6 +236,19 @@ def _drop(db: sqlite3.Connection, change: DropLogs) -> Logs:
     return ()
 
 
+def _await_deliveries(db: sqlite3.Connection, change: AwaitDeliveries) -> Logs:
+    takes_mail(db)
+    return ()
+
+
+def _import_mailbox(db: sqlite3.Connection, change: ImportMailbox, fetch: FetchBody) -> Logs:
+    content = fetch(change.body)
+    writes_log = takes_mail(db)
+    record = from_content(content, moves.KIND)
+    moves.take_in(db, record)
+    return _logged(db, record, change.at_ms) if writes_log else ()
+
+
 def _insert_item(db: sqlite3.Connection, change: InsertOutboxItem, fetch: FetchBody) -> Logs:
     content = fetch(change.body)
     writes_log = takes_mail(db)
@@ -273,11 +288,14 @@ def _keep(db: sqlite3.Connection, log: ReplicationLog, content: bytes) -> None:
 def _take_in(db: sqlite3.Connection, log: ReplicationLog, content: bytes) -> None:
     """What the log says happens here too."""
     of_outbox = (outbox.SUBMISSION, outbox.SUBMITTED)
-    record = from_content(content, arrivals.KIND, corruption.KIND, *of_outbox, MOUNT)
+    kinds = (arrivals.KIND, corruption.KIND, moves.KIND, *of_outbox, MOUNT)
+    record = from_content(content, *kinds)
     if record["kind"] == arrivals.KIND:
         arrivals.store(db, arrivals.from_record(record))
     elif record["kind"] == corruption.KIND:
         corruption.corrupt(db)
+    elif record["kind"] == moves.KIND:
+        moves.take_in(db, record)
     elif record["kind"] in of_outbox:
         outbox.take_in(db, record)
     _advance(db, log)
@@ -310,6 +328,8 @@ _APPLY: dict[type[CopyChange], Apply] = {
     SeedCopy: _seed,
     DropLogs: _alone(_drop),
     CorruptMailboxes: _alone(_corrupt),
+    AwaitDeliveries: _alone(_await_deliveries),
+    ImportMailbox: _import_mailbox,
     InsertOutboxItem: _insert_item,
     RemoveOutboxItem: _alone(_remove_item),
     ReadOutbox: _alone(_read_outbox),

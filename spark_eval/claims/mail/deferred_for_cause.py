@@ -6,7 +6,7 @@ ConnectionInactivityTimeOut before. Into another boundary, or on the way there, 
 servers may take the mail, so whatever is in the way to one of them counts, and what is between
 them, since they make it redundant anew. For that they refuse it only where
 RejectMessageOnShadowFailure says so; and while they have their own messages redirected, always. So
-it is with a server that messages are redirected to.
+it is with a server that messages are redirected to, and with a mailbox while it moves.
 
 Not asked on containers: sessions that ended for ConnectionInactivityTimeOut, since a machine that
 stands still for so long is nobody's fault.
@@ -24,6 +24,7 @@ from spark_eval.expected.mail.rejection import REJECTION
 from spark_eval.histories.message import Message
 from spark_eval.histories.organisation.server import Server
 from spark_eval.histories.run import Run
+from spark_eval.histories.ways import Trouble
 from spark_eval.read.plan import TRACKING
 from spark_eval.read.rows import TrackingRow
 
@@ -62,6 +63,8 @@ def _is_in_the_way(row: TrackingRow, server: Server, place: str, run: Run) -> bo
     met = [*run.routes.troubles(server.name, place), *refusals(place, run)]
     if is_redirected(row):
         met = [*troubles(server.name, run)]
+    moves = (run.directory.moves.get(each) for each in row.recipients or ())
+    met += [Trouble(move.under_way, hangs=True) for move in moves if move is not None]
     start_ms, end_ms = row.at_ms - server.slack_ms, row.at_ms + server.slack_ms
     timeout_ms = server.config.timeout_ms
     return any(each.prolonged(timeout_ms).touches(start_ms, end_ms) for each in met)

@@ -101,15 +101,15 @@ def _given_back(row: TrackingRow, server: Server, message: Message, run: Run) ->
     if not held:
         return
     names = held[0].recipients or ()
-    now = addressees_at(names, server, *resolved_in(server, row.at_ms), run)
-    there = {
-        who: each
-        for who, each in now.items()
-        if run.directory.mailboxes.get(who) == row.destination
+    span = resolved_in(server, row.at_ms)
+    places = {
+        who: (each, run.directory.places(who, *span))
+        for who, each in addressees_at(names, server, *span, run).items()
     }
+    there = {who for who, (_, found) in places.items() if row.destination in found}
+    sure = {who for who in there if places[who][0].is_sure and len(places[who][1]) == 1}
     named = set(row.recipients or ())
-    strangers = sorted(named - there.keys())
-    missing = sorted(who for who, each in there.items() if each.is_sure and who not in named)
+    strangers, missing = sorted(named - there), sorted(sure - named)
     detail = f"{server.name} resubmitted it from its Shadow Safety Net "
     if strangers:
         detail += f"to {strangers[0]}, for whom its envelope does not stand now"

@@ -1,8 +1,9 @@
 """no_visible_duplicate: one copy in each mailbox (DD-1), but for what DD-4 names.
 
 The submit time is the sender's: a copy that shows another one than its sender gave has another key,
-which would hide no second copy. Copies with different submit times, or further apart than
-`Track Duplicates`, are visible duplicates by promise; where it is not known when one was
+which would hide no second copy. Copies with different submit times, further apart than
+`Track Duplicates`, or taken in by two databases of which a mailbox moved from the one to the other,
+are visible duplicates by promise; where it is not known when one was
 made, and the run was longer than the window, nothing is said of them. External recipients may get
 two (SM-9): such copies must be explained by what happened to the message, else they are violations.
 """
@@ -80,10 +81,16 @@ def _mailboxes(message: Message, run: Run, past: _Past) -> Iterator[Case]:
         times = _times(copies)
         yield from asked(
             VIOLATED if redated else _judged(copies, run), f"{message.message_id} in {recipient}",
-            past.requirements(len(copies)), _detail(copies, given_ms if redated else None),
+            _requirements(copies, past, run), _detail(copies, given_ms if redated else None),
             next(iter(times[1:2] or times[:1]), None), copies[0], given, *copies[1:3],
             weight=len(copies),
         )  # fmt: skip
+
+
+def _requirements(copies: list[VisibleRow], past: _Past, run: Run) -> tuple[str, ...]:
+    named = past.requirements(len(copies))
+    has_moved = copies[0].recipient in run.directory.moves
+    return (*named, "DD-3") if has_moved and "DD-3" not in named else named
 
 
 def _alike(message: Message, kind: str) -> dict[tuple[str, int | None], list[VisibleRow]]:
@@ -94,9 +101,16 @@ def _alike(message: Message, kind: str) -> dict[tuple[str, int | None], list[Vis
 
 
 def _judged(copies: list[VisibleRow], run: Run) -> Status:
+    """What one database knows does not follow a mailbox to the next (DD-3)."""
+    taken = grouped(copies, run.directory.took)
+    each = {_judged_in(database, of_one, run) for database, of_one in taken.items()}
+    return next((status for status in (VIOLATED, UNKNOWN) if status in each), HOLDS)
+
+
+def _judged_in(place: str, copies: list[VisibleRow], run: Run) -> Status:
     if len(copies) == 1:
         return HOLDS
-    database, times = run.databases.get(min(each.place for each in copies)), _times(copies)
+    database, times = run.databases.get(place), _times(copies)
     window_ms = database.window_ms if database else None
     if window_ms is None:
         return VIOLATED

@@ -4,9 +4,10 @@ others (TL-1, RT-4).
 Asks every row by which a primary message was put off (DEFER), sent
 on or stored (SEND, DELIVER, DUPLICATEDELIVER), or given up (FAIL). It names nobody whom an earlier
 row of that message says to be done. All whom it names have the same next hop, as the plan has it,
-and that is the one that the row says (`Fork`), unless an administrator had them redirected to
-another server. And of those whom the message waits for there, a DEFER names all: what a next hop
-takes for some is put off for the others alone.
+and that is the one that the row says (`Fork`), or the mailbox database that it says took the
+message, unless an administrator had them redirected to another server; of a mailbox that moved it
+is the database where that was just then. And of those whom the message waits for there, a DEFER
+names all: what a next hop takes for some is put off for the others alone.
 
 Not asked: who was done before his server loaded the message anew, since that may not have been
 durable; what is near a hole of the log, or on a full disk, between the two rows.
@@ -22,6 +23,7 @@ from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail.addressees import answered_for
 from spark_eval.expected.mail.forks import is_done
 from spark_eval.expected.mail.redirections import redirection_of
+from spark_eval.expected.moves.ways import hop_said, may_be_held, way_of
 from spark_eval.expected.node.disk import is_lost
 from spark_eval.histories.message import Message
 from spark_eval.histories.organisation.server import Server
@@ -63,7 +65,9 @@ def _of_primary(
             left = [each for each in recipients if each not in done and each not in doubtful]
             wrong = _missing(row, left, born or rows[0], server, run)
         status, detail = fits(wrong and f"its {row.event} row at {row.server} {wrong}")
-        yield from of_row(status, row, ("TL-1",), detail, other)
+        has_moved = not run.directory.moves.keys().isdisjoint(row.recipients or ())
+        asked = ("TL-1", "SN-8") if has_moved else ("TL-1",)
+        yield from of_row(status, row, asked, detail, other)
         if is_done(row):
             done.update(dict.fromkeys(row.recipients or (), row))
 
@@ -81,10 +85,10 @@ def _wrong(
     hops = {hop for each in named if (hop := _hop_of(each, row, server, run)) is not None}
     if len(hops) > 1:
         return f"names recipients of several next hops, {' and '.join(sorted(hops))}", None
-    said = row.fork
+    said = hop_said(row)
     is_elsewhere = redirection_of(row, run) is not None
     if said is not None and hops and said not in hops and not is_elsewhere:
-        return f"names {named[0]}, who has another next hop than {row.fork}", None
+        return f"names {named[0]}, who has another next hop than {said}", None
     return "", None
 
 
@@ -96,6 +100,7 @@ def _missing(
         said = _hop_of(named[0], row, server, run)
     for each in left:
         is_there = said is not None and _hop_of(each, row, server, run) == said
+        is_there = is_there and not may_be_held(each, row, server, run)
         if is_there and each not in named and not is_lost(server, first.at_ms, row.at_ms):
             return f"does not name {each}, for whom the message waits there as well"
     return ""
@@ -103,8 +108,10 @@ def _missing(
 
 def _hop_of(recipient: str, row: TrackingRow, server: Server, run: Run) -> str | None:
     """Of the server, for a message of that size."""
-    way = run.routing.way(server, recipient, row.size_bytes)
+    way = way_of(recipient, row, server, run)
     return way.hop if way else None
 
 
-CLAIM = Claim("recipients_fit", ("TL-1",), needs=frozenset({EXACT_TRACKING}), of_message=_cases)
+CLAIM = Claim(
+    "recipients_fit", ("TL-1", "SN-8"), needs=frozenset({EXACT_TRACKING}), of_message=_cases
+)

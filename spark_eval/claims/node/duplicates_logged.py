@@ -59,7 +59,11 @@ def _case(message: Message, place: Place, rows: list[TrackingRow], run: Run) -> 
         return
     wrong = wrong or _turfed_too_late(database, rows, run)
     status, detail = fits(wrong)
-    requirements = ("DD-1", "DD-4") if len(rows) > 1 else ("DD-1",)
+    requirements = (
+        "DD-1",
+        *(("DD-4",) if len(rows) > 1 else ()),
+        *(("DD-3",) if recipient in run.directory.moves else ()),
+    )
     yield from asked(
         status, f"{message.message_id} in {recipient}", requirements, detail, rows[-1].at_ms,
         *rows[:3],
@@ -86,7 +90,8 @@ def _turfed_too_late(database: str, rows: list[TrackingRow], run: Run) -> str:
 def _wrong_by_mailbox(message: Message, place: Place, rows: list[TrackingRow], run: Run) -> str:
     """What does not fit, or the empty text."""
     stored = sum(row.event == STORED for row in rows)
-    seen = sum((each.place, each.recipient) == place for each in message.visible)
+    took = run.directory.took
+    seen = sum((took(each), each.recipient) == place for each in message.visible)
     first_ms = min(row.at_ms for row in message.tracking)
     may_lack = _any_lost(run.databases[place[0]].copies, first_ms, rows[-1].at_ms, run)
     if stored > seen or (stored < seen and not may_lack):
@@ -122,7 +127,7 @@ def _any_lost(names: tuple[str, ...], start_ms: int, end_ms: int, run: Run) -> b
 
 CLAIM = Claim(
     "duplicates_logged",
-    ("DD-1", "DD-4"),
+    ("DD-1", "DD-4", "DD-3"),
     needs=frozenset({EXACT_TRACKING, MAILBOXES}),
     of_message=_cases,
 )

@@ -8,8 +8,8 @@ given up after ConnectionInactivityTimeOut again. Which server was called is not
 every session, so the longest ConnectionTimeout of the run counts.
 
 Asks every server that logs all messages that it sent on (SEND) or made redundant (HAREDIRECT): its
-sessions, but for those for logs and for Active Manager, carried as many
-by their ends, and besides at most those that were put off, refused, or not made redundant, each
+sessions, but for those for logs, for mailboxes that move and for Active Manager, carried as many by
+their ends, and besides at most those that were put off, refused, or not made redundant, each
 once for each attempt that was logged.
 
 Not asked, where no end is seen by then: a session that could stand until the run was over, or until
@@ -34,7 +34,7 @@ from spark_eval.histories.traffic import in_vain
 from spark_eval.intervals.interval import touches
 from spark_eval.read.plan import CONNECTIVITY, EXACT_TRACKING
 
-NOT_FOR_MESSAGES = ("replication", "management")
+NOT_FOR_MESSAGES = ("replication", "management", "mailboxmove")
 
 
 def _cases(server: Server, run: Run) -> Iterator[Case]:

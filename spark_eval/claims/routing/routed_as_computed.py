@@ -7,7 +7,8 @@ plan gives each recipient. A SEND names a next hop and a server of it. One that 
 on the way takes it only while something may have been in the way to each that stands before it; and
 mail is put off only while something may have been in the way to all of them. To a hub site it goes
 for all at once who have it on their way and are not done. What is larger than a
-link or connector of its way permits is given up with 550 5.3.4, and nothing else is.
+link or connector of its way permits is given up with 550 5.3.4, and nothing else is. Of a mailbox
+that moves the way counts that leads to where it was just then.
 
 A hop that its row says was redirected is right where an administrator had the messages of the
 server redirected to that one, and while that was under way (SR-12).
@@ -25,6 +26,7 @@ from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail.addressees import answered_for
 from spark_eval.expected.mail.forks import is_done
 from spark_eval.expected.mail.redirections import is_redirected, redirection_of
+from spark_eval.expected.moves.ways import way_of
 from spark_eval.histories.message import Message
 from spark_eval.histories.organisation.routing import TOO_LARGE, Way
 from spark_eval.histories.organisation.server import Server
@@ -64,7 +66,7 @@ def _of_row(message: Message, row: TrackingRow, server: Server, run: Run) -> Ite
 
 def _ways(row: TrackingRow, server: Server, run: Run) -> Iterable[Way]:
     """Of its recipients, each once."""
-    found = (run.routing.way(server, each, row.size_bytes) for each in row.recipients or ())
+    found = (way_of(each, row, server, run) for each in row.recipients or ())
     return dict.fromkeys(way for way in found if way is not None)
 
 
@@ -102,7 +104,7 @@ def _left_behind(message: Message, row: TrackingRow, way: Way, server: Server, r
     done = [each for each in own if is_done(each) or each.at_ms == row.at_ms]
     named = {recipient for each in (row, *done) for recipient in each.recipients or ()}
     for each in answered_for(message, run).get(key, ()) if key else ():
-        if each not in named and run.routing.way(server, each, row.size_bytes) == way:
+        if each not in named and way_of(each, row, server, run) == way:
             return f"sent it to {row.peer} without {each}, whose way leads there as well"
     return ""
 

@@ -37,9 +37,10 @@ def in_mailbox_databases(message: Message, run: Run) -> Iterator[tuple[str, str,
                 for there in _on_disks(stay, server, active, run):
                     yield recipient, server, there
     for seen in message.visible:
-        is_new = seen.place in run.databases and (seen.place, seen.recipient) not in known
+        place = run.directory.took(seen)
+        is_new = place in run.databases and (place, seen.recipient) not in known
         if is_new and seen.kind == "mailbox" and seen.copied_ms is not None:
-            server = _server_at(seen.copied_ms, seen.place, run)
+            server = _server_at(seen.copied_ms, place, run)
             yield seen.recipient, server, Stay(seen.copied_ms, FOREVER_MS, "")
 
 

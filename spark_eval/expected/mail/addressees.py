@@ -19,6 +19,7 @@ from spark_eval.histories.organisation.groups import Expansion
 from spark_eval.histories.organisation.server import Server
 from spark_eval.histories.primary import Key, Primary, key_of
 from spark_eval.histories.run import Run
+from spark_eval.read.rows import TrackingRow
 
 
 class Addressee(NamedTuple):
@@ -79,6 +80,12 @@ def resolved_in(server: Server, at_ms: int) -> tuple[int, int]:
     paused = [each.outage.possible for each in server.downs if each.kind == "pause"]
     begun = [each.lo - server.slack_ms for each in paused if each.touches(start_ms, at_ms)]
     return min([start_ms, *begun]), at_ms + server.slack_ms
+
+
+def resolved_at(row: TrackingRow, run: Run) -> tuple[int, int]:
+    """The same of a row."""
+    server = run.servers.get(row.server)
+    return (row.at_ms, row.at_ms) if server is None else resolved_in(server, row.at_ms)
 
 
 @lru_cache(maxsize=8)

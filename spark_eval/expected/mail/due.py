@@ -195,12 +195,20 @@ def _may_wait_for_a_shadow(leg: Leg, run: Run) -> bool:
 
 def _met(leg: Leg, run: Run) -> Sequence[Trouble]:
     found = run.routes.troubles(leg.server.name, leg.place)
-    redirected = [*troubles(leg.server.name, run), *refusals(leg.place, run)]
-    if redirected:
-        found = tuple(sorted((*found, *redirected)))
+    others = [*troubles(leg.server.name, run), *refusals(leg.place, run), *_of_a_move(leg, run)]
+    if others:
+        found = tuple(sorted((*found, *others)))
     if not leg.is_anew:
         return found
     return [Trouble(each.at, hangs=True) for each in found]
+
+
+def _of_a_move(leg: Leg, run: Run) -> Iterator[Trouble]:
+    """Nothing is delivered into a mailbox on its way; before, its mail went to another database."""
+    move = run.directory.moves.get(leg.recipient)
+    if move is not None:
+        yield Trouble(move.under_way, hangs=True)
+        yield from run.routes.troubles(leg.server.name, move.before)
 
 
 def after_troubles(

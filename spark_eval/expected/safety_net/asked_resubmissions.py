@@ -17,6 +17,7 @@ from typing import NamedTuple
 from spark_eval.cases.case import FITS, HOLDS, NOT_ASKED, UNKNOWN, VIOLATED, Judged, Status
 from spark_eval.cases.words import stamp
 from spark_eval.expected.mail.arrivals import database_of
+from spark_eval.expected.moves.where_now import surely_in
 from spark_eval.expected.safety_net.operations import Operation, operations
 from spark_eval.expected.safety_net.pauses import may_wait
 from spark_eval.expected.safety_net.request_changes import rests
@@ -189,15 +190,29 @@ def _all_owed(message: Message, run: Run) -> Iterator[Owed]:
     back = given_back(message)
     for fork in delivered_by(message):
         for asked in asked_of(run):
-            mine = (asked.server.name, asked.database) == (fork.key.server, fork.database)
             if (
-                mine
+                asked.server.name == fork.key.server
                 and asked.request is not None
                 and asked.inside.covers(fork.first.at_ms, fork.last.at_ms)
+                and (there := _whose(fork, asked, asked.request, back, run)).recipients
             ):
-                item = _owed(message, fork, asked, back, run)
+                item = _owed(message, there, asked, back, run)
                 if item.given is not None or not _rests(asked, run):
                     yield item
+
+
+def _whose(
+    fork: Delivered, asked: AskedOf, request: Request, back: list[Given], run: Run
+) -> Delivered:
+    """For those whose mailbox surely was in the database that was asked for from then until it came
+    back, or surely could, whichever it was delivered into.
+    """
+    there = fork._replace(database=asked.database)
+    came = [each.row.at_ms for each in back if _is_own(each.row, there, asked)]
+    until_ms = min(came, default=asked.give_by_ms or run.end_ms or request.at_ms)
+    span = (request.at_ms, max(request.at_ms, until_ms))
+    whom = surely_in(asked.database, fork.database, fork.recipients, span, run)
+    return there._replace(recipients=whom)
 
 
 def _rests(asked: AskedOf, run: Run) -> bool:
@@ -209,7 +224,7 @@ def _rests(asked: AskedOf, run: Run) -> bool:
 
 def _owed(message: Message, fork: Delivered, asked: AskedOf, back: list[Given], run: Run) -> Owed:
     own = [each.row for each in back if _is_own(each.row, fork, asked)]
-    seen = {each.recipient for each in message.visible if each.place == fork.database}
+    seen = {each.recipient for each in message.visible}
     head = f"{asked.operation}.{fork.key.server}."
     stood_in = next(
         (

@@ -5,10 +5,13 @@ was asked for, is for mailboxes of that database alone, and lies in the interval
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import NamedTuple
 
 from spark_eval.cases.case import FITS, UNKNOWN, VIOLATED, Judged
 from spark_eval.cases.words import stamp
+from spark_eval.expected.mail.addressees import resolved_at
+from spark_eval.expected.moves.where_now import possibly_in
 from spark_eval.expected.safety_net.asked_resubmissions import asked_of, of_administrator
 from spark_eval.expected.safety_net.operations import Operation
 from spark_eval.expected.safety_net.resubmissions import PRIMARY, Given
@@ -39,6 +42,14 @@ class CopyBack(NamedTuple):
     def first(self) -> Given:
         return self.rows[0]
 
+    @property
+    def most_often(self) -> int:
+        """How often for one recipient. Each fork comes back by itself: that of those who have moved
+        since went into another database.
+        """
+        named = Counter(who for each in self.rows for who in each.row.recipients or ())
+        return max(named.values(), default=len(self.rows))
+
 
 def copies_back(given: list[Given], run: Run) -> list[CopyBack]:
     """Of each copy and request."""
@@ -52,8 +63,11 @@ def _copy(each: Given) -> tuple[str, str | None, str | None, str | None, str | N
 
 def _copy_back(rows: list[Given], run: Run) -> CopyBack:
     named = dict.fromkeys(who for each in rows for who in each.row.recipients or ())
-    row, mailboxes = rows[0].row, run.directory.mailboxes
-    strangers = tuple(who for who in named if mailboxes.get(who) != row.destination)
+    row = rows[0].row
+    span = resolved_at(row, run)
+    strangers = tuple(
+        who for who in named if not possibly_in(row.destination or "", who, span, run)
+    )
     return CopyBack(tuple(rows), strangers, is_at_home(row.server, row.destination, run))
 
 
@@ -65,9 +79,8 @@ def is_at_home(server: str, database: str | None, run: Run) -> bool:
 def of_copy(copy: CopyBack, run: Run) -> Judged:
     first, row, to = copy.first, copy.first.row, copy.first.row.destination
     named = f"{row.server}: {row.context or '?'}"
-    if len(copy.rows) > 1:
-        times = f"{row.copy_internal_id} {len(copy.rows)} times"
-        return VIOLATED, f"{named} resubmitted its copy {times}"
+    if (times := copy.most_often) > 1:
+        return VIOLATED, f"{named} resubmitted its copy {row.copy_internal_id} {times} times"
     ordered = of_administrator(row.context, run)
     if ordered is None and first.epoch is None:
         return VIOLATED, f"{named} names no failover, and no administrator asked for it"

@@ -68,7 +68,9 @@ def landed(message: Message, run: Run) -> dict[tuple[str, str], Landed]:
         (database, recipient): Landed(
             tuple(sorted(map(_taken, rows))),
             sum(
-                seen.kind == "mailbox" and (seen.place, seen.recipient) == (database, recipient)
+                seen.kind == "mailbox"
+                and seen.recipient == recipient
+                and run.directory.took(seen) == database
                 for seen in message.visible
             )
             + sum(emptied_by(database, (each.row,), run) is not None for each in rows),
@@ -116,7 +118,9 @@ def found_by(messages: Iterable[Message], run: Run) -> dict[Change_, Found]:
         return found
     for message in messages:
         for each in message.with_dsns:
-            for (database, _), known in landed(each, run).items():
+            for (database, recipient), known in landed(each, run).items():
+                if recipient in run.directory.moves:
+                    continue  # what he sees shows nothing of copies that he left
                 active = run.active_copies[database]
                 for change in active.changes:
                     _show(

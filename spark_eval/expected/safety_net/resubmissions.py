@@ -3,20 +3,22 @@
 The interval begins a margin before the last log that the new copy replayed: that log lies between
 the last delivery which survived and the first that was lost. It ends, for each primary, when that
 server learnt of the new copy. What surely lies inside, and what was lost, has to come back from the
-Safety Net that has it; in between nothing is asked. A server that Active Manager had no chance to
-ask, or that has the copy no more, leaves it unknown, with the reason; but is excused, with the same
-reason, where it has the copy no more and every recipient sees the message.
+Safety Net that has it; in between nothing is asked. That is for those whose mailbox is in the
+database by then, whichever it was delivered into (SN-8). A server that Active Manager had no chance
+to ask, or that has the copy no more, leaves it unknown, with the reason; but is excused, with the
+same reason, where it has the copy no more and every recipient sees the message.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
 from spark_eval.cases.case import HOLDS, UNKNOWN, VIOLATED, Status
 from spark_eval.cases.words import stamp
 from spark_eval.expected.mail.arrivals import Brought, brought_into
+from spark_eval.expected.moves.where_now import surely_in
 from spark_eval.expected.safety_net.failover_limits import Landed, landed
 from spark_eval.expected.safety_net.pauses import may_wait
 from spark_eval.expected.safety_net.safety_net_requests import Asking, askings, of_request
@@ -124,14 +126,75 @@ def _all_expected(message: Message, run: Run) -> Iterator[Expected]:
     for fork in forks:
         theirs = by_server.get((fork.database, fork.key.server), [])
         for asking in theirs:
-            if fork.first.epoch < asking.change.after.epoch:
-                found = _expected(fork, asking, theirs, known, back, again[fork.database], run)
+            there, owed = _whose(fork, asking, back, run)
+            if there.recipients and fork.first.epoch < asking.change.after.epoch:
+                found = _expected(
+                    there, owed, asking, theirs, known, back, again[fork.database], run
+                )
                 if found is not None:
                     yield found
+        yield from _of_moved(fork, by_server, known, back, run)
+
+
+def _whose(fork: Fork, asking: Asking, back: list[Given], run: Run) -> tuple[Fork, tuple[str, ...]]:
+    """For those whose mailbox surely was in the database when the change came; and those of them
+    who are owed it, who surely were there until it came back, or surely could.
+    """
+    database, mounted_ms = asking.change.database, asking.change.mounted.at_ms or 0
+    there = fork._replace(database=database)
+    came = [each.row.at_ms for each in back if _is_own(each, there) and _is_after(each, asking)]
+    until_ms = min(came, default=asking.ask_by_ms or run.end_ms or mounted_ms)
+    whom = surely_in(database, fork.database, fork.recipients, (mounted_ms, mounted_ms), run)
+    span = (mounted_ms, max(mounted_ms, until_ms))
+    return there._replace(recipients=whom), surely_in(database, database, whom, span, run)
+
+
+def _is_after(given: Given, asking: Asking) -> bool:
+    return (given.epoch or 0) >= asking.change.after.epoch
+
+
+def _of_moved(
+    fork: Fork,
+    by_server: Mapping[tuple[str, str], list[Asking]],
+    known: dict[tuple[str, str], Landed],
+    back: list[Given],
+    run: Run,
+) -> Iterator[Expected]:
+    """What was brought into the database that a mailbox was in before, and lies inside of the
+    interval of one that it is in now.
+    """
+    others = {run.directory.moves[r].after for r in fork.recipients if r in run.directory.moves}
+    for database in sorted(others - {fork.database}):
+        for asking in by_server.get((database, fork.key.server), []):
+            there, owed = _whose(fork, asking, back, run)
+            if not owed or not _is_inside(fork, asking):
+                continue
+            there = there._replace(recipients=owed)
+            came = [each for each in back if _is_own(each, there) and _is_after(each, asking)]
+            mine = [known.get((fork.database, recipient)) for recipient in there.recipients]
+            is_seen = all(each is not None and each.is_seen for each in mine)
+            stood_in = _stood_in(back, there, asking.change.after.epoch)
+            status, reason, expired = _judged(
+                there, owed, asking, came, run,
+                lost=False, is_inside=True, is_seen=is_seen, stood_in=stood_in is not None,
+            )  # fmt: skip
+            given = came[0].row if came else None
+            yield Expected(
+                there, asking, False, True, is_seen, given, stood_in, status, reason, expired
+            )
+
+
+def _is_inside(fork: Fork, asking: Asking) -> bool:
+    """Surely of the interval, by the time at which it was brought."""
+    brought_ms, to_ms = fork.first.row.at_ms, asking.inside_to_ms
+    if asking.is_lossless or to_ms is None:
+        return False
+    return asking.inside_from_ms <= brought_ms < to_ms
 
 
 def _expected(
     fork: Fork,
+    owed: tuple[str, ...],
     asking: Asking,
     all_of_server: list[Asking],
     known: dict[tuple[str, str], Landed],
@@ -139,23 +202,20 @@ def _expected(
     again: list[int],
     run: Run,
 ) -> Expected | None:
-    epoch, brought_ms = asking.change.after.epoch, fork.first.row.at_ms
+    epoch = asking.change.after.epoch
     mine = [known.get((fork.database, recipient)) for recipient in fork.recipients]
     is_seen = all(each is not None and each.is_seen for each in mine)
     left_at = _left_at(fork, mine, all_of_server, run)
     lost = left_at == epoch if left_at is not None else not is_seen and asking.change.is_last
-    to_ms = asking.inside_to_ms
-    is_inside = (
-        not asking.is_lossless and to_ms is not None and asking.inside_from_ms <= brought_ms < to_ms
-    )
+    is_inside = _is_inside(fork, asking)
     own = [each for each in back if _is_own(each, fork)]
     lost = lost and not _came_before(own, fork, epoch, again)
-    if not (lost or is_inside):
+    if not (lost or (is_inside and owed)):
         return None
-    came = [each for each in own if (each.epoch or 0) >= epoch]
+    came = [each for each in own if _is_after(each, asking)]
     stood_in = _stood_in(back, fork, epoch)
     status, reason, expired = _judged(
-        fork, asking, came, run,
+        fork, owed, asking, came, run,
         lost=lost, is_inside=is_inside, is_seen=is_seen, stood_in=stood_in is not None,
     )  # fmt: skip
     given = came[0].row if came else None
@@ -223,6 +283,7 @@ def _came_before(own: list[Given], fork: Fork, epoch: int, again: list[int]) -> 
 
 def _judged(
     fork: Fork,
+    owed: tuple[str, ...],
     asking: Asking,
     came: list[Given],
     run: Run,
@@ -235,7 +296,7 @@ def _judged(
     server, end_ms = fork.key.server, run.end_ms or 0
     left_out = [
         recipient
-        for recipient in fork.recipients
+        for recipient in owed
         if all(recipient not in (each.row.recipients or ()) for each in came)
     ]
     if came and left_out:
@@ -251,6 +312,8 @@ def _judged(
         return HOLDS, "", False
     if (expired := _is_over(fork, asking, run, queue_lost_ms)) is not None:
         return (HOLDS, expired, False) if is_seen else (UNKNOWN, expired, True)
+    if not owed:
+        return HOLDS, "", False
     what = _what(fork)
     if queue_lost_ms is not None:
         replaced = f"{what}, and lost its queue database at {stamp(queue_lost_ms)}"

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from spark_eval.histories.faults import Fault
 from spark_eval.histories.organisation.active_copies import ActiveCopies, active_copies
 from spark_eval.histories.organisation.database import Database
-from spark_eval.histories.organisation.directory import Directory, directory_of
+from spark_eval.histories.organisation.directory import Directory, directory_of, homes_of
 from spark_eval.histories.organisation.evidence import of_unplanned
 from spark_eval.histories.organisation.groups import Groups, groups_of
+from spark_eval.histories.organisation.moves import moves_of
 from spark_eval.histories.organisation.network import network_of
 from spark_eval.histories.organisation.routing import Routing
 from spark_eval.histories.organisation.server import Server
@@ -56,7 +57,9 @@ def organisation_of(record: Record, logs: Logs, faults: Iterable[Fault]) -> Orga
     plan, servers = record.heading.plan, servers_of(record, logs, faults)
     databases = _databases(record, servers)
     several = {each.name: each.copies for each in databases.values() if len(each.copies) > 1}
-    directory = directory_of(plan.topology)
+    rows = record.rows
+    moves = moves_of(homes_of(plan.topology), plan.operations, rows.operations, rows.lifecycle)
+    directory = directory_of(plan.topology, moves)
     return Organisation(
         config=transport_config(plan.transport_config),
         software=software(plan.software),

@@ -69,7 +69,11 @@ class Routing:
     def way(self, server: Server, recipient: str, size_bytes: int | None) -> Way | None:
         """Of a recipient whom nobody serves there is none."""
         place = self._directory.place_of(recipient)
-        if place is None or not server.is_mailbox:
+        return None if place is None else self.way_to(server, place, size_bytes)
+
+    def way_to(self, server: Server, place: str, size_bytes: int | None) -> Way | None:
+        """To a mailbox database, or a server outside."""
+        if not server.is_mailbox:
             return None
         size = size_bytes or 0
         key = (server.name, place, sum(size > limit for limit in self._limits))

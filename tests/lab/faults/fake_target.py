@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 
 from lab.clock import LabClock, parse_origin
 from lab.faults.observer.target import RunningLab, Wire
+from lab.plan.directory import Directory
 from lab.plan.effects import DOWN, Effect
 from lab.plan.link_faults import CUTS, CutKind
 from lab.plan.plan import Plan
-from lab.plan.topology import Group, LinkName
+from lab.plan.topology import LinkName
 from lab.program.errors import GroundError
 from lab.workload.agent import Hushed, ProbeMessageReply, WorkloadStatus
 from lab.workload.probe import Probe, Seen
@@ -38,6 +39,7 @@ class FakeGround:
     fails: set[str] = field(default_factory=set)
     works: bool = True
     reads: bool = True
+    says: dict[str, str] = field(default_factory=dict)
     exit_code: int = 137
     stays_down: bool = False
     effects: dict[str, Effect] = field(default_factory=dict)
@@ -122,11 +124,15 @@ class FakeGround:
 
     def ask(self, server: str, line: str) -> Callable[[], str]:
         self._do(f"ask {server}: {line}")
-        return lambda: "250 2.0.0 1 b" if self.works and server not in self.down else ""
+        said = self.says.get(server, "250 2.0.0 1 b")
+        return lambda: said if self.works and server not in self.down else ""
 
-    def change_directory(self, server: str, groups: Sequence[Group]) -> None:
-        for each in groups:
+    def change_directory(self, server: str, directory: Directory) -> None:
+        for each in directory.groups:
             self._do(f"directory of {server}: {each.name} has {' '.join(each.members)}")
+        for moved in directory.mailboxes:
+            on_its_way = f", on its way to {moved.moves_to}" if moved.moves_to else ""
+            self._do(f"directory of {server}: {moved.address} in {moved.database}{on_its_way}")
 
     def goes_by_directory(self, server: str) -> bool:
         return self.reads

@@ -12,6 +12,7 @@ from lab.plan.operations import (
     ActivateLagged,
     ChangeRequest,
     Failover,
+    MoveMailbox,
     RedirectMessages,
     Resubmit,
     ShowQueues,
@@ -193,6 +194,24 @@ def test_messages_are_redirected_as_the_server_itself_is_asked(tmp_path: Path) -
     assert told in [moment.what for moment in moments(plan)]
 
 
+WHO = "db1-user01@shadowlab.example"
+MOVE = f"{{at: 30m, move_mailbox: {WHO}, to: DB2}}"
+TWO_DATABASES = changed(
+    COPIES, "mailboxes: {DB1: 4}", "  DB2: {copies: [par-mbx1]}\nmailboxes: {DB1: 4}"
+)
+
+
+def test_a_mailbox_moves_as_servers_of_the_database_it_leaves_and_active_manager_are_asked(
+    tmp_path: Path,
+) -> None:
+    plan = planned(tmp_path, with_operations(f"operations: [{MOVE}]"), TWO_DATABASES)
+    asked = MoveMailbox("o1", "move_mailbox", 30 * 60_000, WHO, "DB2")
+    assert plan.operations == (asked,)
+    assert Plan.from_json(plan.to_json()) == plan
+    assert asked.asked(plan.topology) == ("par-mbx2", "lyo-mbx1", "am1")
+    assert f"o1: move of {WHO} to DB2" in [moment.what for moment in moments(plan)]
+
+
 def test_a_change_of_a_resubmit_request_is_of_the_last_one_before_it(tmp_path: Path) -> None:
     each = "start: 1m, end: 5m}"
     text = (
@@ -262,14 +281,14 @@ WRONG = {
         "{at: 5m}",
         "operations[0], a mapping, an operation is one of failover, switchover, activate_lagged,"
         " resubmit, disable_resubmit, enable_resubmit, remove_resubmit, change_group,"
-        " redirect_messages and show_queues"
+        " move_mailbox, redirect_messages and show_queues"
         " | give each operation an entry of its own",
     ),
     "two in one": (
         "{at: 5m, failover: DB1, switchover: DB1, to: lyo-mbx1}",
         "operations[0], a mapping, an operation is one of failover, switchover, activate_lagged,"
         " resubmit, disable_resubmit, enable_resubmit, remove_resubmit, change_group,"
-        " redirect_messages and show_queues"
+        " move_mailbox, redirect_messages and show_queues"
         " | give each operation an entry of its own",
     ),
     "a switchover to nowhere": (
@@ -400,3 +419,57 @@ def test_active_manager_may_be_killed_and_lose_its_database(tmp_path: Path) -> N
     old = "cut: {from: site lyon, to: site paris, kind: stall}"
     new = "kill: am1, returns_with: new-queue-database"
     assert checked(tmp_path, changed(SCENARIO, old, new)).mistakes == ()
+
+
+INTERNAL = "  - {mail: internal, at: 1m, for: 20m, rate: 1/m, from: {database: DB1}}\n"
+OTHER_SITE = changed(
+    changed(TWO_DATABASES, "site: lyon, dag: DAG1}", "site: lyon}"),
+    "DB2: {copies: [par-mbx1]}", "DB2: {copies: [lyo-mbx1]}",
+).replace("[par-mbx2, lyo-mbx1]", "[par-mbx2]")  # fmt: skip
+WITH_A_LAG = changed(
+    TWO_DATABASES, "DB2: {copies: [par-mbx1]}",
+    "DB2: {copies: [par-mbx1, {server: par-mbx2, ReplayLagTime: 1h}]}",
+)  # fmt: skip
+VAIN = {
+    "a mailbox that is not there": (
+        MOVE.replace("user01", "user09"),
+        TWO_DATABASES,
+        "operations[0].move_mailbox, db1-user09@shadowlab.example, is no mailbox of the topology",
+    ),
+    "to nowhere": (
+        MOVE.replace(", to: DB2", ""),
+        TWO_DATABASES,
+        "move_mailbox takes to | add to:, a mailbox database of the same boundary, without lagged",
+    ),
+    "to a database that is not there": (
+        MOVE.replace("DB2", "DB9"),
+        TWO_DATABASES,
+        "operations[0].to, DB9, is no database of the topology",
+    ),
+    "to where it is": (
+        MOVE.replace("DB2", "DB1"), TWO_DATABASES, f"operations[0].to, DB1, has {WHO} already",
+    ),
+    "to another boundary": (
+        MOVE,
+        OTHER_SITE,
+        "DB2, is in site lyon, and DB1 in DAG DAG1 | a mailbox moves within its boundary",
+    ),
+    "to a database with a lagged copy": (
+        MOVE, WITH_A_LAG, "operations[0].to, DB2, has a lagged copy",
+    ),
+    "twice": (f"{MOVE}, {MOVE}", TWO_DATABASES, f"operations[1].move_mailbox, {WHO}, moves twice"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("entry", "topology", "mistake"), VAIN.values(), ids=VAIN)
+def test_a_move_that_cannot_be_is_named(
+    tmp_path: Path, entry: str, topology: str, mistake: str
+) -> None:
+    found = said(checked(tmp_path, with_operations(f"operations: [{entry}]"), topology))
+    assert [each for each in found if mistake in each], found
+
+
+def test_a_mailbox_whose_clients_would_look_for_its_outbox_does_not_move(tmp_path: Path) -> None:
+    text = changed(with_operations(f"operations: [{MOVE}]"), "faults:\n", f"{INTERNAL}faults:\n")
+    [found] = said(checked(tmp_path, text, TWO_DATABASES))
+    assert f"operations[0].move_mailbox, {WHO}, sends internal mail" in found

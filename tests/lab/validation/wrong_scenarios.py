@@ -534,11 +534,6 @@ SHAPE = {
 }
 
 NOT_BUILT = {
-    "an operation": (
-        "settle:",
-        "operations: [{at: 5m, move_mailbox: x}]\nsettle:",
-        "17:23: operations[0], move_mailbox",
-    ),
     "a setting of Exchange 2010 of the organisation": (
         "{ShadowHeartbeatFrequency",
         "{ShadowHeartbeatRetryCount: 3, ShadowHeartbeatFrequency",

@@ -132,6 +132,8 @@ class Disk:
                 self._finish(change)
             case qc.SplitFork():
                 self._split(change)
+            case qc.RerouteFork():
+                self._reroute(change)
             case qc.MoveToPrimarySafetyNet(internal_id, _, expires_ms):
                 assert internal_id not in self.kept
                 self.kept[internal_id] = self._ended(internal_id)
@@ -302,6 +304,18 @@ class Disk:
         part = Fork(hop, leaving, ForkState(change.state), change.at_ms)
         self._replace(change.internal_id, fork, replace(fork, recipients=staying), part)
 
+    def _reroute(self, change: qc.RerouteFork) -> None:
+        fork = self._unfinished(change.internal_id, change.next_hop)
+        assert set(change.recipients) <= set(fork.recipients)
+        message = self.messages[change.internal_id]
+        there = [f for f in message.forks if f.next_hop == change.to and f.done_ms is None]
+        joined = (*(who for f in there for who in f.recipients), *change.recipients)
+        left = tuple(who for who in fork.recipients if who not in change.recipients)
+        forks = (f for f in message.forks if f is not fork and f not in there)
+        rest = (replace(fork, recipients=left),) if left else ()
+        message = replace(message, forks=(*forks, *rest, Fork(change.to, joined)))
+        self.messages[change.internal_id] = message
+
     def expire(self, now_ms: int) -> on.SafetyNetExpired:
         removed = []
         for internal_id in [i for i, e in self.primary_safety_net.items() if e <= now_ms]:
@@ -374,6 +388,7 @@ class Host:
         self.databases: dict[str, MailboxDatabase] = {}
         self.created: tuple[str, ...] = ()
         self.contents: dict[str, bytes] = {}
+        self.directory: on.DirectoryRead | None = None
 
     # the node's life
 
@@ -388,6 +403,8 @@ class Host:
         self.node = Node(self.config)
         if self.created:
             self.world.give(self, on.DirectoryRead(None, True, self.created))
+        if self.directory is not None:
+            self.world.give(self, self.directory)
         self.world.give(self, self.disk.opened())
 
     def kill(self) -> None:
@@ -775,7 +792,7 @@ class World:
 
     def _transmit(self, host: Host, e: fx.Transmit) -> None:
         peer, remote = host.peers[e.session]
-        if isinstance(e.prologue, fx.ShipLog | fx.ShipSeed):
+        if isinstance(e.prologue, fx.ShipLog | fx.ShipSeed | fx.ShipMailbox):
             self._ship(host, e, e.prologue)
             return
         header = self._header(host, e.body)
@@ -834,13 +851,14 @@ class World:
         assert happened is not None
         self.give(self.hosts[peer], happened)
 
-    def _ship(self, host: Host, e: fx.Transmit, prologue: fx.ShipLog | fx.ShipSeed) -> None:
+    def _ship(
+        self, host: Host, e: fx.Transmit, prologue: fx.ShipLog | fx.ShipSeed | fx.ShipMailbox
+    ) -> None:
         peer, remote = host.peers[e.session]
         if self.cut.get((host.name, peer)) == "silent" or remote == "nowhere":
             return
-        kind, name, *number = e.body.split(":")
-        database = host.database(name)
-        content = database.seed() if kind == "seed" else database.read_log(int(number[0]))
+        name = e.body.split(":")[1]
+        content = host.database(name).read(e.body)
         if content is None:  # dropped since: the shell cannot read it, so the session ends
             self._break(host, e.session)
             self.lose(host, e.session)
@@ -850,6 +868,8 @@ class World:
         self._announced.add(remote)
         if isinstance(prologue, fx.ShipLog):
             self.give(other, on.LogAnnounced(remote, prologue.epoch, prologue.log))
+        elif isinstance(prologue, fx.ShipMailbox):
+            self.give(other, on.MailboxAnnounced(remote, prologue.database, prologue.address))
         else:
             self.give(other, on.SeedAnnounced(remote, name, prologue.epoch))
         other.contents[body] = self.spoil(content)

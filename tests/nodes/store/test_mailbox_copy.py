@@ -14,6 +14,7 @@ from nodes.core.interface.copy_changes import (
     DismountCopy,
     DropLogs,
     FollowCopy,
+    ImportMailbox,
     MountCopy,
     OpenCopy,
     ReplayKeptLog,
@@ -378,3 +379,51 @@ def test_an_older_file_has_one_copy_until_it_is_opened_as_one_of_several(tmp_pat
     assert (alone.standing.state, alone.standing.last_log) == (CopyState.ACTIVE, 0)
     assert alone.standing.created_ms == NOW_MS
     alone.database.close()
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[MailboxDatabase]:
+    """The database that a mailbox leaves, which has no other copy."""
+    database = MailboxDatabase.in_memory("DB2", "par-mbx3")
+    yield database
+    database.close()
+
+
+def test_a_mailbox_comes_with_what_it_shows_to_every_copy_and_without_what_is_remembered_of_it(
+    active: Copy, passive: Copy, elsewhere: MailboxDatabase
+) -> None:
+    source = Copy(elsewhere)
+    source.deliver(1, ONE, TWO)
+    source.deliver(2, ONE)
+    content = elsewhere.read(f"mailbox:DB2:{ONE}")
+    assert content is not None
+    active.change(ImportMailbox(ONE, "in:1", NOW_MS + 3), content)
+    (number,) = active.logs
+    passive.replay(number, active)
+    mine = [(ONE, f"<m{n}@outside.example>", NOW_MS + n) for n in (1, 2)]
+    for copy in (active, passive):
+        rows = mailbox_rows_in(copy.database.connection, 0)
+        seen = [(each["mailbox"], each["message_id"], each["delivered_ms"]) for each in rows]
+        assert seen == mine
+    again = active.deliver(2, ONE)
+    assert isinstance(again, MailboxesDelivered)
+    assert again.delivered == (ONE,)
+
+
+def test_a_mailbox_that_comes_again_takes_the_place_of_what_it_showed(
+    active: Copy, elsewhere: MailboxDatabase
+) -> None:
+    source = Copy(elsewhere)
+    source.deliver(1, ONE)
+    for _ in range(2):
+        content = elsewhere.read(f"mailbox:DB2:{ONE}")
+        assert content is not None
+        active.change(ImportMailbox(ONE, "in:1", NOW_MS + 3), content)
+    assert len(active.shows()) == 1
+
+
+@pytest.mark.parametrize(("place", "seen"), [("DB1", 1), ("DB2", 0)])
+def test_what_a_mailbox_left_behind_nobody_sees(place: str, seen: int, active: Copy) -> None:
+    active.deliver(1, ONE)
+    rows = mailbox_rows_in(active.database.connection, 0, {ONE: place})
+    assert len(list(rows)) == seen

@@ -19,6 +19,7 @@ from nodes.core.interface.queue_changes import (
     InsertShadow,
     MoveToPrimarySafetyNet,
     MoveToShadowSafetyNet,
+    RerouteFork,
     SplitFork,
 )
 from nodes.core.interface.resubmit_changes import (
@@ -279,3 +280,35 @@ def test_messages_remember_the_request_that_made_them(database: QueueDatabase) -
     apply(database, InsertMessage(message, "in:1"), InsertShadow(shadow, "in:2", EXPIRES_MS))
     opened = database.opened(created=False)
     assert (opened.messages, opened.shadows) == ((message,), (shadow,))
+
+
+def forks(database: QueueDatabase) -> list[tuple[str, str]]:
+    query = "SELECT next_hop, recipients FROM forks ORDER BY position"
+    return [(hop, text) for hop, text in database.connection.execute(query)]
+
+
+A, B = "db1-user01@shadowlab.example", "db1-user02@shadowlab.example"
+
+
+def test_recipients_wait_for_another_next_hop_in_a_fork_of_its_own(
+    database: QueueDatabase,
+) -> None:
+    message = replace(primary_message(1), forks=(Fork(DB1, (A, B)),))
+    apply(database, InsertMessage(message, "in:1"))
+    apply(database, RerouteFork(1, DB1, (A,), DB2))
+    assert forks(database) == [("database:DB1", f'["{B}"]'), ("database:DB2", f'["{A}"]')]
+    finish(database, 1, DB2, NOW_MS + 5)
+    assert read(database, PRIMARY).copies[0].next_hop == DB2
+
+
+def test_or_join_the_one_that_waits_for_it(database: QueueDatabase) -> None:
+    apply(database, InsertMessage(primary_message(1, next_hops=(DB1, DB2)), "in:1"))
+    apply(database, RerouteFork(1, DB1, (A,), DB2))
+    assert forks(database) == [("database:DB2", f'["{B}","{A}"]')]
+
+
+def test_whoever_has_had_his_end_waits_for_nothing(database: QueueDatabase) -> None:
+    apply(database, InsertMessage(primary_message(1), "in:1"))
+    finish(database, 1, DB1, NOW_MS + 5)
+    with pytest.raises(StateMismatch):
+        apply(database, RerouteFork(1, DB1, (A,), DB2))

@@ -36,7 +36,7 @@ from nodes.core.interface.copy_commands import (
     NameActiveCopy,
     UpdateCopy,
 )
-from nodes.core.interface.effects import DeliverTo, Prologue, ShipLog, ShipSeed
+from nodes.core.interface.effects import DeliverTo, Prologue, ShipLog, ShipMailbox, ShipSeed
 from nodes.core.interface.inputs import (
     ActiveCopyNamed,
     ConnectionLost,
@@ -46,6 +46,7 @@ from nodes.core.interface.inputs import (
     DismountAsked,
     Input,
     LogAnnounced,
+    MailboxAnnounced,
     MessageOffered,
     MountAsked,
     OutboxRequested,
@@ -304,6 +305,8 @@ def _announced(session: str, prologue: Prologue | IntoOutbox) -> Input:
             return LogAnnounced(session, epoch, log)
         case ShipSeed(epoch, database):
             return SeedAnnounced(session, database, epoch)
+        case ShipMailbox(database, address):
+            return MailboxAnnounced(session, database, address)
     return ShadowRequested(
         session,
         prologue.primary,

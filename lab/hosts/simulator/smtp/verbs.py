@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 from nodes.core.interface.inputs import Input
 from nodes.shell.verbs import database as database_verbs
+from nodes.shell.verbs import mailbox_moves as mailbox_verbs
 from nodes.shell.verbs import queues as queues_verbs
 from nodes.shell.verbs import redirection as redirection_verbs
 from nodes.shell.verbs import replication as replication_verbs
@@ -22,6 +23,7 @@ PARSERS: Mapping[str, Parser] = {
     "XQUERYDISCARD": shadow_verbs.parse_question,
     "XRESUBMIT": safety_net_verbs.parse_request,
     "XREDIRECT": redirection_verbs.parse_request,
+    "XMOVE": mailbox_verbs.parse_request,
     "XQUEUES": queues_verbs.parse_request,
     "XACTIVE": database_verbs.parse_active_copy,
     "XCOPYSTATUS": database_verbs.parse_status_request,
@@ -34,6 +36,7 @@ PARSERS: Mapping[str, Parser] = {
     "XACTIVATELAGGED": database_verbs.parse_lagged_activation,
     "XLOG": replication_verbs.parse_log,
     "XSEED": replication_verbs.parse_seed,
+    "XMAILBOX": mailbox_verbs.parse_announcement,
 }
 """Those that `nodes.shell.smtp.inbound_connection` knows."""
 

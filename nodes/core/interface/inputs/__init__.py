@@ -42,8 +42,10 @@ from nodes.core.interface.inputs.inbound import (
     FailoverRequested,
     LaggedCopyRequested,
     LogAnnounced,
+    MailboxAnnounced,
     MessageOffered,
     MountAsked,
+    MoveRequested,
     OutboxRequested,
     PeerAuthenticated,
     QueuesAsked,
@@ -108,12 +110,14 @@ __all__ = [
     "Input",
     "LaggedCopyRequested",
     "LogAnnounced",
+    "MailboxAnnounced",
     "MailboxDeliveryFailed",
     "MailboxesDelivered",
     "ManagerOpened",
     "MessageOffered",
     "MountAnswered",
     "MountAsked",
+    "MoveRequested",
     "OutboxRequested",
     "PeerAuthenticated",
     "QueuesAsked",
@@ -184,11 +188,13 @@ Input: TypeAlias = (
     | ResubmitListAsked
     | ResubmitChangeAsked
     | RedirectRequested
+    | MoveRequested
     | QueuesAsked
     | ActiveCopyNamed
     | LogAnnounced
     | SeedAnnounced
     | SeedAsked
+    | MailboxAnnounced
     | CopyStatusAsked
     | MountAsked
     | DismountAsked

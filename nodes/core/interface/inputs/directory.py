@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nodes.core.config.groups import DistributionGroup
+from nodes.core.config.mailboxes import Mailbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,9 +14,10 @@ class DirectoryRead:
     more; None where they are. `at_start`: it is the first input of a life, and comes before the
     database. `databases`: the mailbox databases of which it knows that they were created once
     (`DatabaseCreated`); a copy here without a file is none of a new database, and to be seeded
-    (TP-8).
+    (TP-8). `mailboxes`: those that are not where the configuration has them, or are on their way.
     """
 
     groups: tuple[DistributionGroup, ...] | None
     at_start: bool
     databases: tuple[str, ...] = ()
+    mailboxes: tuple[Mailbox, ...] = ()

@@ -144,6 +144,28 @@ class RedirectRequested:
 
 
 @dataclass(frozen=True, slots=True)
+class MoveRequested:
+    """XMOVE: the mailbox of `address`, which is on its way there, goes to `database`. Answered by
+    `SendReply` when all that it shows is there.
+    """
+
+    session: str
+    address: str
+    database: str
+
+
+@dataclass(frozen=True, slots=True)
+class MailboxAnnounced:
+    """XMAILBOX: the next message is everything in the mailbox of `address`, which moves into
+    `database`. Answered by `SendReply`.
+    """
+
+    session: str
+    database: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
 class ActiveCopyNamed:
     """XACTIVE: the copy of `database` on `server` is active. Answered by `SendReply`."""
 

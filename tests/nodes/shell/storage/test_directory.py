@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from nodes.core.config.groups import DistributionGroup
+from nodes.core.config.mailboxes import Mailbox
 from nodes.shell.logs.exchange import TRACKING_FIELDS
 from nodes.shell.storage.directory import (
     DIRECTORY,
@@ -28,8 +29,19 @@ SERVER, GROUP = "par-mbx1", f"staff@{DOMAIN}"
 ONE, TWO = f"db1-user01@{DOMAIN}", f"db1-user02@{DOMAIN}"
 
 
+MOVED = (Mailbox(ONE, "DB2"), Mailbox(TWO, "DB1", "DB2"))
+
+
 def staff(*members: str) -> dict[str, object]:
     return {"Name": "staff", "Address": GROUP, "Members": list(members)}
+
+
+def directory(*groups: dict[str, object]) -> dict[str, object]:
+    moved = [
+        {"Address": ONE, "Database": "DB2", "MovesTo": None},
+        {"Address": TWO, "Database": "DB1", "MovesTo": "DB2"},
+    ]
+    return {"DistributionGroups": list(groups), "Mailboxes": moved}
 
 
 def test_without_the_file_the_groups_are_those_of_the_configuration(tmp_path: Path) -> None:
@@ -38,9 +50,9 @@ def test_without_the_file_the_groups_are_those_of_the_configuration(tmp_path: Pa
 
 
 def test_a_node_goes_by_it_when_it_has_said_that_it_read_the_last_version(tmp_path: Path) -> None:
-    change_directory(tmp_path, [staff(ONE)])
-    change_directory(tmp_path, [staff(TWO)])
-    assert read_directory(tmp_path) == Directory(2, (DistributionGroup(GROUP, (TWO,)),))
+    change_directory(tmp_path, directory(staff(ONE)))
+    change_directory(tmp_path, directory(staff(TWO)))
+    assert read_directory(tmp_path) == Directory(2, (DistributionGroup(GROUP, (TWO,)),), (), MOVED)
     assert not goes_by_it(tmp_path)
     tell_read(tmp_path, 1)
     assert not goes_by_it(tmp_path)
@@ -51,15 +63,16 @@ def test_a_node_goes_by_it_when_it_has_said_that_it_read_the_last_version(tmp_pa
 def test_what_a_new_server_learns_of_databases_stays_when_groups_change(tmp_path: Path) -> None:
     note_created(tmp_path, ["DB1", "DB2"])
     assert read_directory(tmp_path) == Directory(1, None, ("DB1", "DB2"))
-    change_directory(tmp_path, [staff(ONE)])
+    change_directory(tmp_path, directory(staff(ONE)))
     groups = (DistributionGroup(GROUP, (ONE,)),)
-    assert read_directory(tmp_path) == Directory(2, groups, ("DB1", "DB2"))
+    assert read_directory(tmp_path) == Directory(2, groups, ("DB1", "DB2"), MOVED)
 
 
 def test_a_group_of_five_thousand_is_read_whole(tmp_path: Path) -> None:
     members = [f"user{number:04d}@a-rather-long-name.partner.example" for number in range(5000)]
-    change_directory(tmp_path, [staff(*members)])
-    assert read_directory(tmp_path) == Directory(1, (DistributionGroup(GROUP, tuple(members)),))
+    change_directory(tmp_path, directory(staff(*members)))
+    group = DistributionGroup(GROUP, tuple(members))
+    assert read_directory(tmp_path) == Directory(1, (group,), (), MOVED)
 
 
 @pytest.mark.parametrize("text", ["{}", '{"version": 1}', '{"version": "1"}', "[", '{"version": 1'])
@@ -81,12 +94,12 @@ def test_a_node_learns_of_a_change_at_once_and_one_that_was_down_at_its_start(
     data = organisation.data(SERVER)
     with process(organisation, SERVER) as node:
         assert str(send(node.port(), 1, GROUP).reply).startswith("250")
-        change_directory(data, [staff(TWO)])
+        change_directory(data, directory(staff(TWO)))
         node.process.send_signal(signal.SIGUSR1)
         until(lambda: goes_by_it(data) or None, "the node has read it")
         assert str(send(node.port(), 2, GROUP).reply).startswith("250")
         assert node.stop() == 0
-    change_directory(data, [staff(ONE, TWO)])
+    change_directory(data, directory(staff(ONE, TWO)))
     with process(organisation, SERVER) as node:
         node.port()
         assert goes_by_it(data)
