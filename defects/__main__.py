@@ -16,12 +16,13 @@ import sys
 
 from defects.catalogue import BY_NAME
 from nodes.core.config.error import suggestion
-from nodes.shell import active_manager, runner
+from nodes.shell import active_manager, front_end, runner
 from nodes.shell.process import EX_USAGE
 from nodes.shell.signals import leave
 
 PROGRAMS = {
     "nodes.shell.runner": runner.main,
+    "nodes.shell.front_end": front_end.main,
     "nodes.shell.active_manager": active_manager.main,
 }
 

@@ -17,11 +17,12 @@ from weakref import WeakKeyDictionary
 
 from nodes.core.active_manager import ActiveManager
 from nodes.core.config.config import NodeConfig
+from nodes.core.front_end import FrontEnd
 from nodes.core.interface.effects import Effect
 from nodes.core.interface.inputs import DatabaseOpened, DeadlineReached, Input, ManagerOpened
 from nodes.core.node import Node
 
-Core = Node | ActiveManager
+Core = Node | FrontEnd | ActiveManager
 
 
 class Door:

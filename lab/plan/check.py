@@ -32,6 +32,8 @@ WORDS = {
     LINE: "which is no line of ASCII",
     ID: "use letters, digits, full stops, colons and hyphens, at most 200",
 }
+CALLED = ("mailbox", "frontend")
+"""The roles of servers that clients call."""
 TYPES = {"bool": bool, "choice": str}  # of a parameter's value; all others are whole numbers
 
 Found: TypeAlias = Iterator[tuple[str, object, str]]
@@ -52,7 +54,7 @@ def _wrong(plan: "Plan") -> Found:
     if plan.links != mesh(plan.topology):
         yield "links", plan.links, "wanted the links of its topology"
     for at, message in enumerate(plan.messages):
-        yield from _message(f"messages[{at}]", message, _of_role(plan, "mailbox"))
+        yield from _message(f"messages[{at}]", message, _of_role(plan, *CALLED))
     yield from _references(plan)
     yield from _settings(plan)
 
@@ -188,7 +190,8 @@ def _references(plan: "Plan") -> Found:
             if (name := getattr(operation, field)) is not None:
                 yield from _known(f"operations[{at}].{field}", name, nouns[noun])
     for at, stranger in enumerate(plan.strangers):
-        yield from _known(f"strangers[{at}].server", stranger.server, mailbox)
+        called = _of_role(plan, *CALLED)
+        yield from _known(f"strangers[{at}].server", stranger.server, called)
         yield from _known(f"strangers[{at}].certificate", stranger.certificate, [None, *mailbox])
         for number, command in enumerate(stranger.commands):
             yield from _named(f"strangers[{at}].commands[{number}]", command, LINE)
@@ -231,7 +234,7 @@ def _times(value: Any, place: str) -> Found:
 def _settings(plan: "Plan") -> Found:
     settings, place = plan.settings, "settings.servers"
     yield from _section("settings", "TransportConfig", settings.TransportConfig)
-    for name in _of_role(plan, "mailbox", "active_manager"):
+    for name in _of_role(plan, "mailbox", "frontend", "active_manager"):
         yield from _known(place, name, settings.servers)
     for name, sections in settings.servers.items():
         yield from _known(place, name, [each.name for each in plan.topology.servers])

@@ -1,9 +1,9 @@
 """The mesh: who opens sessions to whom, and what a person's words for ends of links mean.
 
-Mailbox servers open sessions to one another and to external servers, the workload opens them to
-mailbox servers, external servers open none. Servers with copies of one database ship logs to each
-other, an Active Manager can reach every mailbox server, whatever its DAG, as in one network. A link
-is one direction of one service.
+Mailbox servers open sessions to one another and to external servers, front ends to mailbox servers,
+of whichever site, the workload to both; external servers open none. Servers with copies of one
+database ship logs to each other, an Active Manager can reach every mailbox server, whatever its
+DAG, as in one network. A link is one direction of one service.
 """
 
 from collections.abc import Iterable, Sequence
@@ -37,7 +37,10 @@ def _smtp(servers: Sequence[Server]) -> list[LinkName]:
         for target in mailbox_servers + _of_role(servers, "external")
         if source != target
     ]
-    return links + [LinkName(WORKLOAD, target, SMTP) for target in mailbox_servers]
+    front_ends = _of_role(servers, "frontend")
+    behind = [LinkName(each, target, SMTP) for each in front_ends for target in mailbox_servers]
+    called = [LinkName(WORKLOAD, target, SMTP) for target in mailbox_servers + front_ends]
+    return links + behind + called
 
 
 def _replication(topology: PlanTopology) -> list[LinkName]:

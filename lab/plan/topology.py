@@ -9,13 +9,14 @@ from typing import Literal, get_args
 
 AutoActivation = Literal["Unrestricted", "IntrasiteOnly", "Blocked"]
 MountDial = Literal["GoodAvailability", "BestAvailability", "Lossless"]
-Role = Literal["mailbox", "external", "active_manager"]
+Role = Literal["mailbox", "frontend", "external", "active_manager"]
 Evidence = Literal[
     "ledger", "mailboxes", "tracking", "exact-tracking", "connectivity", "lifecycle", "queues",
     "copies", "common-clock",
 ]  # fmt: skip
 OF_ROLE: dict[Role, tuple[Evidence, ...]] = {
     "mailbox": get_args(Evidence),
+    "frontend": ("ledger", "connectivity", "lifecycle", "common-clock"),
     "external": ("mailboxes", "common-clock"),
     "active_manager": ("connectivity", "lifecycle", "queues", "copies", "common-clock"),
 }

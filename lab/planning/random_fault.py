@@ -43,15 +43,17 @@ class ScheduleContext:
         return [each.name for each in self.topology.servers if each.role == "mailbox"]
 
     def sufferers(self, drafts: Sequence["Draft"]) -> list[str]:
-        """Who may suffer all of these: Active Manager too, where none is of mailbox servers."""
+        """Who may suffer all of these: front ends and Active Manager too, where none is of mailbox
+        servers, and front ends where none is of a database.
+        """
         if any(
             draft.kind in ("corrupt", *MACHINE_KINDS) or draft.returns_with == NEW_SERVER
             for draft in drafts
         ):
             return self.servers
-        return self.servers + [
-            each.name for each in self.topology.servers if each.role == "active_manager"
-        ]
+        of_databases = any(draft.loses_database for draft in drafts)
+        roles = ("active_manager",) if of_databases else ("active_manager", "frontend")
+        return self.servers + [each.name for each in self.topology.servers if each.role in roles]
 
     def site_of(self, server: str) -> str:
         """Where it stands."""

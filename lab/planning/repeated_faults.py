@@ -28,8 +28,7 @@ def occasions(fault: FaultModel) -> list[FaultModel]:
 def servers_of(fault: FaultModel, topology: PlanTopology) -> list[str]:
     """The servers that an entry concerns, each once; none for a fault of links. A site stands for
     those on which that fault can act."""
-    others = {each.name for each in topology.servers if each.role != "mailbox"}
-    unfit = others if fault.is_of_mailbox_servers else set()
+    unfit = set(_without_databases(fault, topology))
     found = [
         server
         for word in fault.servers
@@ -37,6 +36,15 @@ def servers_of(fault: FaultModel, topology: PlanTopology) -> list[str]:
         if server != WORKLOAD and not (word.startswith("site ") and server in unfit)
     ]
     return list(dict.fromkeys(found))
+
+
+def _without_databases(fault: FaultModel, topology: PlanTopology) -> list[str]:
+    """Whom a fault of what mailbox servers keep passes over; none for any other fault."""
+    if fault.is_of_mailbox_servers:
+        return [each.name for each in topology.servers if each.role != "mailbox"]
+    if fault.returns_with == "same-queue-database":
+        return []
+    return [each.name for each in topology.servers if each.role == "frontend"]
 
 
 def spread(fault: FaultModel, topology: PlanTopology) -> list[FaultModel]:

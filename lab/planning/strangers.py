@@ -61,17 +61,26 @@ class _Asking:
         return [server.name for server in self.topology.servers if server.role == "mailbox"]
 
     @property
+    def called(self) -> list[str]:
+        """Whom strangers call unless the file says it."""
+        front_ends = (s.name for s in self.topology.servers if s.role == "frontend")
+        return [*self.servers, *front_ends]
+
+    @property
     def recipient(self) -> str:
         return self.topology.mailboxes[0].address
 
     def after(self, server: str) -> str:
-        """The next mailbox server in the order of the file; the same where there is one alone."""
-        return self.servers[(self.servers.index(server) + 1) % len(self.servers)]
+        """The next mailbox server in the order of the file, behind a front end the first; the same
+        where there is one alone.
+        """
+        place = self.servers.index(server) + 1 if server in self.servers else 0
+        return self.servers[place % len(self.servers)]
 
 
 def _stranger(asking: _Asking, stream: StrangersModel, number: int, at_ms: int) -> Stranger:
     """Kinds take turns, and each kind calls the servers in turn."""
-    servers = stream.to or asking.servers
+    servers = stream.to or asking.called
     turn, place = divmod(number, len(stream.who))
     kind, server = stream.who[place], servers[turn % len(servers)]
     certificate = asking.after(server) if kind == "other-server" else None

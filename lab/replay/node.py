@@ -9,7 +9,7 @@ is among the inputs.
 
 import json
 from bdb import BdbQuit
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
@@ -18,12 +18,11 @@ from lab.hosts.node_config import node_config
 from lab.program.errors import ScenarioError
 from lab.replay.node_record import Heard, Log, RecordedLife, Row, Values, parsed, read_lives
 from lab.replay.recorded_plan import PLAN, plan_of
-from nodes.core.active_manager import ActiveManager
 from nodes.core.config.config import NodeConfig
 from nodes.core.config.error import ConfigurationError
 from nodes.core.interface.effects import Effect, LogConnectivity, LogLifecycle, LogTracking
 from nodes.core.interface.inputs import DatabaseOpened, ManagerOpened
-from nodes.core.node import Node
+from nodes.shell.core_loop import CORES
 from nodes.shell.logs.exchange import Stamp, Writer, connectivity_row, tracking_row
 
 
@@ -85,7 +84,7 @@ def replay_node(
 
 def _configuration(folder: Path, server: str) -> NodeConfig:
     plan = plan_of(folder)
-    with_core = [each for each in plan.topology.servers if each.role in _CORES]
+    with_core = [each for each in plan.topology.servers if each.role in CORES]
     try:
         for each in with_core:
             if each.name == server:
@@ -96,12 +95,6 @@ def _configuration(folder: Path, server: str) -> NodeConfig:
     raise ScenarioError(
         f"--node {server}: is no server of the run with a core", f"known are {known}"
     )
-
-
-_CORES: Mapping[str, Callable[[NodeConfig], Node | ActiveManager]] = {
-    "mailbox": Node,
-    "active_manager": ActiveManager,
-}
 
 
 class _LifeAgain:
@@ -115,7 +108,7 @@ class _LifeAgain:
         look: Callable[[], None] | None,
         outcome: Replay,
     ) -> None:
-        self._node = _CORES[config.me.role](config)
+        self._node = CORES[config.me.role](config)
         self._addresses: dict[str, str] = {}
         self._writer = Writer(config, "", self._addresses)
         self._life, self._until, self._look, self._outcome = life, until, look, outcome

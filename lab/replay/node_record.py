@@ -1,9 +1,9 @@
 """What a node of a run wrote down, life by life: what it heard, and the rows that it logged.
 
-A life begins with `DatabaseOpened`, that of Active Manager with `ManagerOpened`, or with
-`DatabaseSetAside` or `DirectoryRead` before it. Rows find their life by the monotonic clock, which
-stands in every record. A kill may tear the last line that it meets, of the inputs and of each log;
-any other damage is an error. Nothing is judged here.
+A life begins with `DatabaseOpened`, that of Active Manager with `ManagerOpened`, that of a front
+end with `FrontEndStarted`, or with `DatabaseSetAside` or `DirectoryRead` before it. Rows find their
+life by the monotonic clock, which stands in every record. A kill may tear the last line that it
+meets, of the inputs and of each log; any other damage is an error. Nothing is judged here.
 """
 
 import csv
@@ -19,6 +19,7 @@ from nodes.core.interface.inputs import (
     DatabaseOpened,
     DatabaseSetAside,
     DirectoryRead,
+    FrontEndStarted,
     Input,
     ManagerOpened,
 )
@@ -26,6 +27,7 @@ from nodes.shell.logs.exchange import CONNECTIVITY_FIELDS, TRACKING_FIELDS
 from nodes.shell.logs.inputs import from_json
 
 Values: TypeAlias = Mapping[str, Any]
+Opened: TypeAlias = DatabaseOpened | ManagerOpened | FrontEndStarted
 
 INPUTS = "inputs.jsonl"
 DAMAGED = "a node that was killed tears its last line and no other"
@@ -152,12 +154,12 @@ def _begins(heard: Sequence[Heard], at: int) -> bool:
 def _is_of_a_start(happened: Input) -> bool:
     if isinstance(happened, DirectoryRead):
         return happened.at_start
-    return isinstance(happened, DatabaseSetAside | DatabaseOpened | ManagerOpened)
+    return isinstance(happened, DatabaseSetAside | Opened)
 
 
 def _leads_on(happened: Input) -> bool:
     """Whether the database of the same life is still to be opened."""
-    return _is_of_a_start(happened) and not isinstance(happened, DatabaseOpened | ManagerOpened)
+    return _is_of_a_start(happened) and not isinstance(happened, Opened)
 
 
 def _rows(folder: Path, log: Log) -> Iterator[Row]:

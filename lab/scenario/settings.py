@@ -2,7 +2,8 @@
 
 The models are made from the one table of parameters, so that a name, a range or a default is
 written in one place only. A group such as `SendConnector` directly under `settings` holds for
-every mailbox server; under `servers:` for that server alone, and the nearer one wins.
+every mailbox server and front end; under `servers:` for that server alone, and the nearer one
+wins.
 """
 
 from collections.abc import Mapping
@@ -24,6 +25,9 @@ from nodes.core.config.parameters import (
     Value,
     defaults,
 )
+
+SET_UP = ("mailbox", "frontend")
+"""The roles whose servers have settings."""
 
 
 class SectionModel(Strict):
@@ -141,7 +145,7 @@ def resolve_settings(settings: Any, servers: tuple[Server, ...]) -> Settings:
     An external server is no Exchange server of ours: it has the defaults.
     """
     written = {
-        server.name: written_for(settings, server.name) if server.role == "mailbox" else {}
+        server.name: written_for(settings, server.name) if server.role in SET_UP else {}
         for server in servers
     }
     return Settings(

@@ -97,9 +97,9 @@ class SendConnectorModel(Strict):
 
 
 class ServerModel(Strict):
-    """A server: a mailbox server of this organisation, or an external one."""
+    """A server: a mailbox server or a front end of this organisation, or an external one."""
 
-    role: Literal["mailbox", "external"] = Field(description="what the server is")
+    role: Literal["mailbox", "frontend", "external"] = Field(description="what the server is")
     site: Slug = Field(description="the site that it stands in")
     dag: str | None = Field(
         default=None, description="the DAG that a mailbox server is a member of"
@@ -117,13 +117,14 @@ class ServerModel(Strict):
     def _fits_its_role(self) -> "ServerModel":
         if self.role == "external" and self.domain is None:
             raise ConfigurationError("an external server needs a domain", "add domain: to it")
-        if self.role == "external" and self.dag is not None:
-            raise ConfigurationError("an external server is in no DAG", "remove dag:")
-        if self.role == "mailbox" and self.domain is not None:
+        if self.role != "external" and self.domain is not None:
             raise ConfigurationError("only an external server has a domain", "remove domain:")
+        who = {"external": "an external server", "frontend": "a front end"}.get(self.role)
+        if who is not None and self.dag is not None:
+            raise ConfigurationError(f"{who} is in no DAG", "remove dag:")
         of_copies = {"DatabaseCopyAutoActivationPolicy", "AutoDatabaseMountDial"}
-        if self.role == "external" and (named := of_copies & self.model_fields_set):
-            raise ConfigurationError("an external server holds no copies", f"remove {min(named)}")
+        if who is not None and (named := of_copies & self.model_fields_set):
+            raise ConfigurationError(f"{who} holds no copies", f"remove {min(named)}")
         return self
 
 

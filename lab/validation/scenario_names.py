@@ -11,7 +11,7 @@ from typing import Any
 from lab.plan.links import WORKLOAD
 from lab.planning.messages import OUTSIDE_USERS
 from lab.planning.random_settings import contradicted, entries_of
-from lab.scenario.faults import OF_MAILBOX_SERVERS, FaultModel
+from lab.scenario.faults import OF_MAILBOX_SERVERS, FaultModel, WhenModel
 from lab.scenario.requirements import REQUIREMENTS, families
 from lab.scenario.scenario import (
     OF_MAILBOXES,
@@ -37,9 +37,11 @@ from lab.validation.topology_names import TopologyNames
 from lab.validation.yaml_document import Trail
 from nodes.core.config.contradictions import Contradiction, contradictions
 from nodes.core.config.error import suggestion
+from nodes.shell.chaos.places import Place
 
 ScenarioRead = Read[ScenarioModel]
 _OF_DATABASES = ("power_loss", *OF_MAILBOX_SERVERS)
+OF_FRONT_ENDS: Place = "after-data-before-250"
 TO_MAILBOXES = ("inbound", "internal")
 """The mail that goes to mailboxes unless it says something else."""
 EVERY_ONE = "shadowlab list requirements says what each promises"
@@ -54,7 +56,7 @@ def check_names(read: ScenarioRead, names: TopologyNames | None) -> Iterator[Mis
     if names is None:
         return
     for name in scenario.settings.servers:  # type: ignore[attr-defined]  # made at run time
-        if name not in names.mailbox_servers:
+        if name not in names.called:
             trail: Trail = ("settings", "servers", name)
             yield _no_mailbox_server(read, trail, name, names, of_key=True)
     for index, stream in enumerate(scenario.workload):
@@ -138,26 +140,26 @@ def _proves(read: ScenarioRead, scenario: ScenarioModel) -> Iterator[Mistake]:
 def _mail(
     read: ScenarioRead, here: Trail, stream: MailModel, names: TopologyNames
 ) -> Iterator[Mistake]:
-    yield from _mailbox_servers(read, (*here, "via"), stream.via, names)
+    yield from _called(read, (*here, "via"), stream.via, names)
     unknown = list(_unknown(read, here, stream, names))
     yield from unknown
     if not unknown and not read.touched(*here):
         yield from _direction(read, here, stream, names)
 
 
-def _mailbox_servers(
+def _called(
     read: ScenarioRead, here: Trail, servers: list[str], names: TopologyNames
 ) -> Iterator[Mistake]:
-    """Those that are no mailbox servers."""
+    """Those that are neither mailbox servers nor front ends."""
     for index, server in enumerate(servers):
-        if server not in names.mailbox_servers:
+        if server not in names.called:
             yield _no_mailbox_server(read, (*here, index), server, names)
 
 
 def _callers(
     read: ScenarioRead, here: Trail, stream: StrangersModel, names: TopologyNames
 ) -> Iterator[Mistake]:
-    yield from _mailbox_servers(read, (*here, "to"), stream.to, names)
+    yield from _called(read, (*here, "to"), stream.to, names)
     if "other-server" in stream.who and len(names.mailbox_servers) < 2:
         place = (*here, "who", stream.who.index("other-server"))
         rule = "needs another mailbox server, whose certificate it shows"
@@ -247,14 +249,24 @@ def _fault(
             yield from _ends(read, (*here, fault.kind, key), words, names)
         for index, words in enumerate(fault.links.between):
             yield from _ends(read, (*here, fault.kind, "between", index), words, names)
-    if fault.when is not None and fault.when.server not in names.mailbox_servers:
-        trail: Trail = (*here, "when", "server")
-        yield _no_mailbox_server(read, trail, fault.when.server, names)
+    if fault.when is not None:
+        yield from _place(read, (*here, "when"), fault.when, names)
     database = fault.corrupt_mailboxes
     if database is not None and (wrong := not_copied(database, names)) is not None:
         yield read.mistake((*here, "corrupt_mailboxes"), database, *wrong)
     for index, word in enumerate(fault.servers):
         yield from _victim(read, (*here, fault.kind, index), fault, word, names)
+
+
+def _place(
+    read: ScenarioRead, here: Trail, when: WhenModel, names: TopologyNames
+) -> Iterator[Mistake]:
+    """A server with breakpoints, and one that it reaches."""
+    if when.server in names.front_ends and when.at != OF_FRONT_ENDS:
+        rule = "is no breakpoint of a front end"
+        yield read.mistake((*here, "at"), when.at, rule, f"write {OF_FRONT_ENDS}")
+    elif when.server not in names.called:
+        yield _no_mailbox_server(read, (*here, "server"), when.server, names)
 
 
 def _victim(
@@ -281,8 +293,16 @@ def _victim(
     elif server in names.external_servers and fault.returns_with != "same-queue-database":
         rule = "is an external server and has no queue database"
         yield read.mistake(trail, server, rule, "remove returns_with:")
+    elif server in names.front_ends and _is_of_databases(fault):
+        rule = "is a front end, which keeps nothing on disk"
+        yield read.mistake(trail, server, rule, "kill it, pause it, or name a mailbox server")
     elif server in names.active_managers:
         yield from _of_active_manager(read, trail, fault, server)
+
+
+def _is_of_databases(fault: FaultModel) -> bool:
+    """Whether the fault is one of what a server keeps."""
+    return fault.kind in OF_MAILBOX_SERVERS or fault.returns_with != "same-queue-database"
 
 
 def _of_active_manager(

@@ -27,6 +27,7 @@ from nodes.core.config.error import suggestion
 from nodes.core.config.parameters import REPLAY_LAG_MAX_MS
 from nodes.core.config.units import format_timespan
 
+NOUNS = {"mailbox": "mailbox server", "frontend": "front end", "external": "external server"}
 NEAR_AMONG = 500  # names to look for the nearest in
 
 
@@ -39,7 +40,7 @@ def check_topology(read: Read[TopologyModel], names: TopologyNames) -> Iterator[
     yield from _hubs(read, read.model, names)
     yield from _send_connectors(read, read.model, names)
     for name, server in read.model.servers.items():
-        yield from _server(read, name, server, names)
+        yield from _server(read, name, server, names, read.model)
     yield from _domains(read, read.model)
     yield from _dags(read, read.model)
     yield from _active_managers(read, read.model, names)
@@ -110,11 +111,15 @@ def _joined(
 def _hubs(
     read: Read[TopologyModel], model: TopologyModel, names: TopologyNames
 ) -> Iterator[Mistake]:
-    taken = {server.site for server in model.servers.values() if server.role == "mailbox"}
+    taken = _sites_of_mailbox_servers(model)
     for name, site in model.sites.items():
         if site.hub and name not in taken and read.whole:
             rule = "is a hub site and has no mailbox server"
             yield read.mistake(("sites", name, "hub"), name, rule, "add a server, or remove hub:")
+
+
+def _sites_of_mailbox_servers(model: TopologyModel) -> set[str]:
+    return {server.site for server in model.servers.values() if server.role == "mailbox"}
 
 
 def _send_connectors(
@@ -135,7 +140,11 @@ def _send_connectors(
 
 
 def _server(
-    read: Read[TopologyModel], name: str, server: ServerModel, names: TopologyNames
+    read: Read[TopologyModel],
+    name: str,
+    server: ServerModel,
+    names: TopologyNames,
+    model: TopologyModel,
 ) -> Iterator[Mistake]:
     here: Trail = ("servers", name)
     yield from _reserved(read, here, name, of_key=True)
@@ -143,10 +152,15 @@ def _server(
         yield unknown(read, (*here, "site"), "site", server.site, names.sites)
     elif (server.site in names.outside_sites) != (server.role == "external"):
         where = "outside" if server.site in names.outside_sites else "inside"
-        rule = f"lies {where}, where no {server.role} server stands"
+        rule = f"lies {where}, where no {NOUNS[server.role]} stands"
         yield read.mistake((*here, "site"), server.site, rule, "choose another site")
     if server.dag is not None and server.dag not in names.dags:
         yield unknown(read, (*here, "dag"), "DAG", server.dag, names.dags)
+    is_before_some = server.site in _sites_of_mailbox_servers(model)
+    if server.role == "frontend" and read.whole and not is_before_some:
+        rule = "has no mailbox server that a front end there could pass sessions on to"
+        hint = "add one: role: mailbox, or choose another site"
+        yield read.mistake((*here, "site"), server.site, rule, hint)
 
 
 def _reserved(
@@ -303,6 +317,7 @@ def _copy(
 ) -> Iterator[Mistake]:
     strangers = {
         **dict.fromkeys(names.external_servers, "is an external server"),
+        **dict.fromkeys(names.front_ends, "is a front end"),
         **dict.fromkeys(names.active_managers, "is Active Manager"),
     }
     if copy.server in strangers:

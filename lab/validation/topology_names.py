@@ -29,6 +29,7 @@ class TopologyNames:
     sites: tuple[str, ...]
     outside_sites: tuple[str, ...]
     mailbox_servers: tuple[str, ...]
+    front_ends: tuple[str, ...]
     external_servers: tuple[str, ...]
     active_managers: tuple[str, ...]
     dags: tuple[str, ...]
@@ -65,21 +66,30 @@ class TopologyNames:
     @property
     def servers(self) -> tuple[str, ...]:
         """All servers."""
-        return self.mailbox_servers + self.external_servers + self.active_managers
+        return self.called + self.external_servers + self.active_managers
+
+    @property
+    def called(self) -> tuple[str, ...]:
+        """The servers that clients call, and that have settings."""
+        return self.mailbox_servers + self.front_ends
 
 
 def names_of(document: Document, base: Trail = ()) -> TopologyNames:
     """The nouns of the topology that stands at `base` in a document."""
     sites = _mapping(document.at((*base, "sites")))
     servers = _mapping(document.at((*base, "servers")))
-    external = [name for name, server in servers.items() if _get(server, "role") == "external"]
+    external, front_ends = (
+        [name for name, server in servers.items() if _get(server, "role") == role]
+        for role in ("external", "frontend")
+    )
     databases = _mapping(document.at((*base, "databases")))
     counts = _mapping(document.at((*base, "mailboxes")))
     folders = _mapping(document.at((*base, "public_folders")))
     return TopologyNames(
         sites=tuple(sites),
         outside_sites=tuple(name for name, site in sites.items() if _get(site, "outside") is True),
-        mailbox_servers=tuple(name for name in servers if name not in external),
+        mailbox_servers=tuple(name for name in servers if name not in (*external, *front_ends)),
+        front_ends=tuple(front_ends),
         external_servers=tuple(external),
         active_managers=tuple(_active_managers(_mapping(document.at((*base, "dags"))))),
         dags=tuple(_mapping(document.at((*base, "dags")))),

@@ -17,9 +17,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from nodes.core.active_manager import ActiveManager
 from nodes.shell.config_file import NodeFile
-from nodes.shell.core_loop import Core
 from nodes.shell.process import EX_IOERR, EX_USAGE, CannotStart, serve
 from nodes.shell.runner import AnyDisk, AnyOpening, Runner, new_database_id
 from nodes.shell.signals import heed, leave
@@ -29,9 +27,6 @@ from nodes.store.manager_database import open_manager_database
 
 class ManagerRunner(Runner):
     """One Active Manager."""
-
-    def _make_core(self, file: NodeFile) -> Core:
-        return ActiveManager(file.node)
 
     def _open_database(self) -> AnyOpening:
         path = self._file.data / "manager.db"

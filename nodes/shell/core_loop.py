@@ -7,11 +7,15 @@ or in the core, ends the node (`failed`).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
+from nodes.core.active_manager import ActiveManager
+from nodes.core.config.config import NodeConfig
+from nodes.core.front_end import FrontEnd
 from nodes.core.interface.effects import Effect
 from nodes.core.interface.inputs import DeadlineReached, Input
+from nodes.core.node import Node
 from nodes.shell.clock import POLL_S, NodeClock
 from nodes.shell.one_at_a_time import OneAtATime
 
@@ -22,6 +26,14 @@ class Core(Protocol):
     def handle(self, happened: Input, now_ms: int) -> tuple[Effect, ...]: ...
 
     def next_deadline_ms(self) -> int | None: ...
+
+
+CORES: Mapping[str, Callable[[NodeConfig], Core]] = {
+    "mailbox": Node,
+    "frontend": FrontEnd,
+    "active_manager": ActiveManager,
+}
+"""By role; a server outside has none."""
 
 
 class CoreLoop:

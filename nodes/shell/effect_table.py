@@ -46,6 +46,10 @@ class Outbound(Protocol):
 
     def transmit(self, effect: effects.Transmit) -> None: ...
 
+    def pass_command(self, effect: effects.PassCommand) -> None: ...
+
+    def pass_message(self, effect: effects.PassMessage) -> None: ...
+
     def ask_discard(self, effect: effects.AskDiscard) -> None: ...
 
     def request_resubmit(self, effect: effects.RequestResubmit) -> None: ...
@@ -90,6 +94,8 @@ def effect_table(parts: Parts) -> EffectTable:
         effects.CloseSession: lambda e: parts.inbound.close(e.session, e.reply),
         effects.OpenSession: lambda e: parts.outbound.open(e),
         effects.Transmit: lambda e: parts.outbound.transmit(e),
+        effects.PassCommand: lambda e: parts.outbound.pass_command(e),
+        effects.PassMessage: lambda e: parts.outbound.pass_message(e),
         effects.AskDiscard: lambda e: parts.outbound.ask_discard(e),
         effects.RequestResubmit: lambda e: parts.outbound.request_resubmit(e),
         effects.ManageCopy: lambda e: parts.outbound.manage_copy(e),

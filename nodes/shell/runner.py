@@ -31,19 +31,19 @@ from nodes.core.interface.inputs import (
     DatabaseOpened,
     DatabaseSetAside,
     DirectoryRead,
+    FrontEndStarted,
     Input,
     ManagerOpened,
     StopRequested,
 )
 from nodes.core.interface.replies import R421_STOPPING
 from nodes.core.model.message import BodyHandle
-from nodes.core.node import Node
 from nodes.shell.chaos.breakpoints import Breakpoints, nowhere
 from nodes.shell.chaos.control_files import ControlFiles
 from nodes.shell.chaos.machine import read_machine, tell_found
 from nodes.shell.clock import NodeClock
 from nodes.shell.config_file import NodeFile
-from nodes.shell.core_loop import Core, CoreLoop
+from nodes.shell.core_loop import CORES, CoreLoop
 from nodes.shell.effect_table import effect_table
 from nodes.shell.logs.files import LogFolder
 from nodes.shell.logs.logs import Logs
@@ -59,6 +59,7 @@ from nodes.shell.process import (
 )
 from nodes.shell.signals import heed, leave
 from nodes.shell.smtp.client import OutboundSessions, Route
+from nodes.shell.smtp.inbound_connection import InboundConnection
 from nodes.shell.smtp.listener import Listener, bind
 from nodes.shell.smtp.server import InboundConnections
 from nodes.shell.storage.bodies import Bodies
@@ -79,7 +80,7 @@ class AnyOpening(Protocol):
     def set_aside(self) -> DatabaseSetAside | None: ...
 
     @property
-    def opened(self) -> DatabaseOpened | ManagerOpened: ...
+    def opened(self) -> DatabaseOpened | ManagerOpened | FrontEndStarted: ...
 
 
 class AnyDisk(Protocol):
@@ -110,6 +111,8 @@ class AnyDisk(Protocol):
 class Runner:
     """One node. Made of its configuration; lives in `run`."""
 
+    connection = InboundConnection
+
     def __init__(self, file: NodeFile) -> None:
         """Raises ConfigurationError where the certificates are of no use."""
         self._file = file
@@ -126,18 +129,14 @@ class Runner:
         self._steady_skew_ms = kept_skew_ms(file.data, boot_id(), wall_skew_ms)
         self._clock = NodeClock(replace(file.clock, skew_ms=self._steady_skew_ms))
         self._clock.skew(wall_skew_ms)
-        self._core_loop = CoreLoop(
-            self._make_core(file), self._clock, self._write_down, self._carry_out, self.fail
-        )
+        core = CORES[file.node.me.role](file.node)
+        self._core_loop = CoreLoop(core, self._clock, self._write_down, self._carry_out, self.fail)
         self._table = effect_table(self)
         self._breakpoints: Breakpoints | None = None
         self._has_disk = self._has_begun = False
         self._directory_version = self._disk_percent = 0
         self._stopped = asyncio.Event()
         self._failure: BaseException | None = None
-
-    def _make_core(self, file: NodeFile) -> Core:
-        return Node(file.node)
 
     async def run(self) -> int:
         """Until it is stopped; gives the exit code. Raises CannotStart."""
@@ -251,11 +250,14 @@ class Runner:
 
     def _put_together(self, opening: AnyOpening) -> None:
         file = self._file
-        self.logs.name_database(opening.opened.database_id)
+        database_id = _database_id(opening)
+        self.logs.name_database(database_id)
         self.disk = self._open_disk(opening)
         self._has_disk = True
-        self.inbound = InboundConnections(self, file.node, self.disk.bodies, self._tls)
-        self.inbound.database_id = opening.opened.database_id
+        self.inbound = InboundConnections(
+            self, file.node, self.disk.bodies, self._tls, self.connection
+        )
+        self.inbound.database_id = database_id
         self.outbound = OutboundSessions(self, file.node, self._route)
 
     def _begin(self, opening: AnyOpening, port: socket.socket) -> Listener:
@@ -266,11 +268,9 @@ class Runner:
             self.give(opening.set_aside)
         self.give(opening.opened)
         listener = Listener(port, self.inbound.connected, self.inbound.connections)
-        started = (
-            ("database_id", opening.opened.database_id),
-            ("port", int(port.getsockname()[1])),
-        )
-        self.logs.lifecycle(LogLifecycle("started", started))
+        database_id, port_said = _database_id(opening), ("port", int(port.getsockname()[1]))
+        named = (("database_id", database_id),) if database_id else ()
+        self.logs.lifecycle(LogLifecycle("started", (*named, port_said)))
         return listener
 
     async def _wait_for_lab_time(self) -> None:
@@ -354,6 +354,12 @@ class Runner:
 
     def _do(self, effect: Effect) -> None:
         self._table[type(effect)](effect)
+
+
+def _database_id(opening: AnyOpening) -> str:
+    """Empty where there is no database."""
+    opened = opening.opened
+    return "" if isinstance(opened, FrontEndStarted) else opened.database_id
 
 
 def _machine_skew_ms(data: Path) -> int:

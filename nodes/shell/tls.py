@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nodes.core.config.config import Server
+from nodes.core.config.config import TRUSTED_ROLES, Server
 from nodes.core.config.error import ConfigurationError
 
 # what asyncio sets aside for each session, 256 KiB otherwise: a TLS record has no more, and a
@@ -61,11 +61,11 @@ def towards_the_outside() -> ssl.SSLContext:
 
 def peer_named_by(certificate: Mapping[str, Any] | None, servers: Iterable[Server]) -> str | None:
     """The server of the organisation that a verified certificate names, None where it names none
-    (TL-6).
+    (TL-6). A front end has no right of its own: what it passes on comes from outside (TP-7).
 
     `certificate` is what `SSLSocket.getpeercert` gives.
     """
     alternatives = (certificate or {}).get("subjectAltName", ())
     names = {value.lower() for kind, value in alternatives if kind == "DNS"}
-    found = (s.name for s in servers if s.role != "external" and s.fqdn.lower() in names)
+    found = (s.name for s in servers if s.role in TRUSTED_ROLES and s.fqdn.lower() in names)
     return next(found, None)

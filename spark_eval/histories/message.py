@@ -30,7 +30,7 @@ RELAYED, INTERNAL = "relay", "internal"
 @dataclass(eq=False)
 class Message:
     """Rows about one Message-Id; `dsns`: those about it. `sent` is None of what the workload did
-    not write down.
+    not write down. `front_ends` are those of the run.
     """
 
     message_id: str
@@ -41,6 +41,7 @@ class Message:
     visible: list[VisibleRow] = field(default_factory=list)
     queued: list[QueueRow] = field(default_factory=list)
     dsns: list[Message] = field(default_factory=list)
+    front_ends: frozenset[str] = frozenset()
 
     @property
     def with_dsns(self) -> tuple[Message, ...]:
@@ -49,7 +50,7 @@ class Message:
 
     @cached_property
     def attempts(self) -> tuple[Attempt, ...]:
-        return attempts_of(self.begun, self.ended)
+        return attempts_of(self.begun, self.ended, self.front_ends)
 
     @cached_property
     def fate(self) -> str:
@@ -91,12 +92,12 @@ class Message:
         return [row for row in self.tracking if row.event in events]
 
 
-def messages_of(mail: Mail) -> list[Message]:
+def messages_of(mail: Mail, front_ends: frozenset[str] = frozenset()) -> list[Message]:
     """Every message that anybody speaks of, DSNs in what they are about; in the order of ids."""
     found: dict[str, Message] = {}
 
     def named(name: str) -> Message:
-        return found.setdefault(name, Message(name))
+        return found.setdefault(name, Message(name, front_ends=front_ends))
 
     for sent in mail.sent:
         message = named(sent.message_id)

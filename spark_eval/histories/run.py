@@ -141,6 +141,12 @@ class Run:
     def servers(self) -> Mapping[str, Server]:
         return self.organisation.servers
 
+    def is_front_end(self, server: str) -> bool:
+        return server in self.servers and self.servers[server].is_front_end
+
+    def behind(self, called: str) -> tuple[str, ...]:
+        return self.organisation.behind(called)
+
     @property
     def databases(self) -> Mapping[str, Database]:
         return self.organisation.databases

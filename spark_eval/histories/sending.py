@@ -7,10 +7,10 @@ the final dot. A message is acknowledged when one of its attempts ended ok.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import NamedTuple
 
-from spark_eval.read.names import Ref
+from spark_eval.read.names import Ref, host_in
 from spark_eval.read.rows import AttemptRow, OutcomeRow, collected
 
 ACKNOWLEDGED, REJECTED, IN_DOUBT = "acknowledged", "rejected", "in doubt"
@@ -18,9 +18,12 @@ _INTERNAL_ID = re.compile(r"InternalId=([^,\]\s]+)")
 
 
 class Attempt(NamedTuple):
-    """`number` from 1; `outcome` is ok, failed or unknown; `ref` of how it ended, or began."""
+    """`number` from 1; `outcome` is ok, failed or unknown; `ref` of how it ended, or began.
+    `called`: whom the sender called; `server`: the same, or whose 250 a front end passed on.
+    """
 
     number: int
+    called: str
     server: str
     outcome: str
     started_ms: int | None
@@ -48,25 +51,30 @@ def internal_id_in(reply: str | None) -> str | None:
     return found[1] if found else None
 
 
-def attempts_of(begun: Iterable[AttemptRow], ended: Iterable[OutcomeRow]) -> tuple[Attempt, ...]:
+def attempts_of(
+    begun: Iterable[AttemptRow], ended: Iterable[OutcomeRow], front_ends: Container[str] = ()
+) -> tuple[Attempt, ...]:
     """Of one message, in order."""
     starts: dict[int, list[AttemptRow | None]] = collected((row.attempt, row) for row in begun)
     ends: dict[int, list[OutcomeRow | None]] = collected((row.attempt, row) for row in ended)
     return tuple(
-        _attempt(start, end)
+        _attempt(start, end, front_ends)
         for number in sorted({*starts, *ends})
         for start in starts.get(number) or [None]
         for end in ends.get(number) or [None]
     )
 
 
-def _attempt(start: AttemptRow | None, end: OutcomeRow | None) -> Attempt:
+def _attempt(
+    start: AttemptRow | None, end: OutcomeRow | None, front_ends: Container[str]
+) -> Attempt:
     either = start or end
     assert either is not None
-    server = (start and start.server) or (end and end.server) or ""
+    called = (start and start.server) or (end and end.server) or ""
     return Attempt(
         number=either.attempt,
-        server=server,
+        called=called,
+        server=(called in front_ends and end and host_in(end.reply)) or called,
         outcome=end.outcome if end else "unknown",
         started_ms=start.started_ms if start else None,
         started_mono_ns=start.mono_ns if start else None,

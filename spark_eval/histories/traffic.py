@@ -127,7 +127,7 @@ def _take(found: Traffic, message: Message, silent: Sequence[Interval]) -> None:
             at, size = Interval(attempt.started_ms, end_ms), _sent_bytes(message)
             found.still.update(each for each in silent if at.covers(each.lo, each.hi))
             if size is not None:
-                found.under_way.setdefault(attempt.server, []).append(UnderWay(at, size))
+                found.under_way.setdefault(attempt.called, []).append(UnderWay(at, size))
             if attempt.outcome == "ok" and attempt.ended_ms is not None:
                 found.takings[attempt.ended_ms - attempt.started_ms] += 1
     for row in message.of_event("SEND", "HAREDIRECT"):

@@ -53,4 +53,6 @@ class Whole:
 
 
 def part_of(mail: Mail, heading: Heading) -> Part:
-    return Part(messages_of(mail), stores_of(mail.queues), list(of_mail(mail, heading)))
+    return Part(
+        messages_of(mail, heading.front_ends), stores_of(mail.queues), list(of_mail(mail, heading))
+    )

@@ -23,7 +23,7 @@ from spark_eval.read.plan import (
     plan_of,
 )
 
-MAILBOX = "mailbox"
+MAILBOX, FRONT_END = "mailbox", "frontend"
 SIMULATOR = "simulator"
 PLAN = "plan.json"
 NO_DATE = "the start of lab time is no date"
@@ -65,6 +65,12 @@ class Heading:
             for each in self.plan.topology.servers or ()
             if each.role == MAILBOX and each.evidence is not None and TRACKING not in each.evidence
         )
+
+    @property
+    def front_ends(self) -> frozenset[str]:
+        """Who passes sessions on, and takes no mail itself (TP-7)."""
+        servers = self.plan.topology.servers or ()
+        return frozenset((s.name or "").lower() for s in servers if s.role == FRONT_END)
 
     def without_messages(self) -> Heading:
         """Its plan does not name them any more."""

@@ -6,10 +6,12 @@ and are no part of what is judged.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
 PROBE_MARK = "<probe."
+_HOST = re.compile(r"\[(?:InternalId|ItemId)=[^,\]\s]+, Hostname=([^,\]\s]+)")
 
 
 class Ref(NamedTuple):
@@ -28,6 +30,12 @@ def message_id(text: str | None) -> str | None:
 def short_name(text: str | None) -> str | None:
     """A server's name without its domain, lower case."""
     return None if text is None else text.partition(".")[0].lower()
+
+
+def host_in(reply: str | None) -> str | None:
+    """The server that a 250 names: behind a front end it is not the one that was called."""
+    found = _HOST.search(reply or "")
+    return short_name(found[1]) if found else None
 
 
 def addresses(texts: Iterable[str]) -> tuple[str, ...]:

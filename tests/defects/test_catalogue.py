@@ -13,8 +13,10 @@ from lab.scenario.requirements import REQUIREMENTS, Requirement, requirement_tab
 from nodes.core.active_manager import ActiveManager
 from nodes.core.copies.local_copy import CopyHere
 from nodes.core.copies.log_shipping import LogShipping
+from nodes.core.front_end import FrontEnd
 from nodes.core.node import Node
 from nodes.core.routing.boundary import shadow_attempts
+from nodes.core.sessions.proxied import MailboxServers
 from nodes.core.shadow import primary_side as redundancy
 from nodes.core.shadow.discard_questions import DiscardQuestions
 from nodes.core.shadow.shadow_queue import ShadowQueue
@@ -25,8 +27,8 @@ from tests.lab.hosts.simulator.plans import SCENARIOS
 
 FILES = sorted(Path(defects.__file__).parent.glob("*.py"))
 WRAPPED = (
-    Node, ActiveManager, MailboxDatabase, QueueDatabase, ShadowQueue, DiscardQuestions, CopyHere,
-    LogShipping, Logs,
+    Node, ActiveManager, FrontEnd, MailboxServers, MailboxDatabase, QueueDatabase, ShadowQueue,
+    DiscardQuestions, CopyHere, LogShipping, Logs,
 )  # fmt: skip
 
 

@@ -39,6 +39,7 @@ SELECT
     server ->> '$.name' AS server,
     lower(server ->> '$.fqdn') AS fqdn,
     server ->> '$.role' AS role,
+    server ->> '$.site' AS site,
     -- TP-3: the boundary is the DAG, or the site of a server that is in none
     coalesce('DAG ' || (server ->> '$.dag'), 'site ' || (server ->> '$.site')) AS boundary,
     coalesce(json_extract_string(plan, '$.settings.servers."' || (server ->> '$.name')
@@ -56,10 +57,16 @@ SELECT DISTINCT run, row ->> '$.message_id' AS message_id, lower(row ->> '$.send
 FROM ledger WHERE row ->> '$.type' = 'message';
 
 CREATE OR REPLACE TABLE acknowledged AS
-SELECT run, row ->> '$.message_id' AS message_id, row ->> '$.server' AS server,
+-- TP-7: what a front end says is what the server behind it has said, which the words name
+SELECT ledger.run, row ->> '$.message_id' AS message_id,
+       CASE WHEN called.role = 'frontend'
+            THEN regexp_extract(row ->> '$.reply', 'Hostname=([^.,\]\s]+)', 1)
+            ELSE row ->> '$.server' END AS server,
        (row ->> '$.mono_ns')::BIGINT AS at_ns,
        nullif(regexp_extract(row ->> '$.reply', 'InternalId=(\d+)', 1), '')::BIGINT AS internal_id
-FROM ledger WHERE row ->> '$.type' = 'outcome' AND row ->> '$.outcome' = 'ok';
+FROM ledger
+LEFT JOIN servers AS called ON called.run = ledger.run AND called.server = row ->> '$.server'
+WHERE row ->> '$.type' = 'outcome' AND row ->> '$.outcome' = 'ok';
 
 CREATE OR REPLACE TABLE faults AS
 WITH planned AS (

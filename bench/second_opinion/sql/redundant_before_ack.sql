@@ -14,8 +14,12 @@ WITH attempts AS (
 )
 SELECT attempts.run, attempts.message_id, attempts.server, attempt, any_value(reply) AS reply,
        coalesce(bool_or(event = 'RECEIVE'), false) AS is_kept
-FROM attempts LEFT JOIN tracking AS kept ON kept.run = attempts.run
-    AND kept.server = attempts.server AND kept.message_id = attempts.message_id
+FROM attempts
+LEFT JOIN servers AS called ON called.run = attempts.run AND called.server = attempts.server
+LEFT JOIN tracking AS kept ON kept.run = attempts.run
+    AND (kept.server = attempts.server OR (called.role = 'frontend' AND kept.server IN
+         (SELECT server FROM servers AS near WHERE near.run = called.run AND near.site = called.site)))
+    AND kept.message_id = attempts.message_id
     AND kept.at_ns BETWEEN from_ns AND to_ns
     AND (event = 'RECEIVE' OR (event = 'HAREDIRECTFAIL' AND kept.outcome = 'rejected'))
 WHERE attempts.outcome = 'failed'

@@ -69,20 +69,20 @@ class Strike:
 
 def strikes_at(plan: Plan, events: Sequence[Event]) -> list[Strike]:
     """Every single fault at `events`, from the first to the last."""
-    managers = {each.name for each in plan.topology.servers if each.role == "active_manager"}
+    others = {each.name for each in plan.topology.servers if each.role != "mailbox"}
     return [
         Strike(kind, number, event)
         for number, event in enumerate(events)
-        for kind in _kinds(event, managers)
+        for kind in _kinds(event, others)
     ]
 
 
-def _kinds(event: Event, managers: set[str]) -> tuple[Kind, ...]:
-    """Active Manager has no queue database to lose."""
+def _kinds(event: Event, others: set[str]) -> tuple[Kind, ...]:
+    """Active Manager and front ends have no queue database to lose."""
     if event.side == "disk":
         return OF_A_PROCESS
     if event.side == "door":
-        return OF_A_PROCESS if event.where in managers else (*OF_A_PROCESS, "disk-lost")
+        return OF_A_PROCESS if event.where in others else (*OF_A_PROCESS, "disk-lost")
     return ("message-lost",) if event.side == "forward" else ("reply-lost",)
 
 

@@ -17,19 +17,19 @@ from lab.hosts.simulator.events import Events
 from lab.hosts.simulator.network import Link
 from lab.hosts.simulator.random_delays import TIMER_SLACK_US, Chance
 from lab.hosts.simulator.server_clock import ServerClock
-from lab.hosts.simulator.smtp.inbound import SimulatedInboundSessions
+from lab.hosts.simulator.smtp.front_end import SimulatedFrontEndSession
+from lab.hosts.simulator.smtp.inbound import SimulatedInboundSession, SimulatedInboundSessions
 from lab.hosts.simulator.smtp.outbound import SimulatedOutboundSessions
 from lab.hosts.simulator.spinning import Allowance, StepBounds
 from lab.hosts.simulator.storage.disk import OpenDatabases, SimulatedDisk
 from lab.hosts.simulator.storage.manager_disk import SimulatedManagerDisk
-from nodes.core.active_manager import ActiveManager
 from nodes.core.config.config import NodeConfig
 from nodes.core.interface.effects import Effect, LogLifecycle
-from nodes.core.interface.inputs import DeadlineReached, DirectoryRead, Input
+from nodes.core.interface.inputs import DeadlineReached, DirectoryRead, FrontEndStarted, Input
 from nodes.core.interface.replies import R421_STOPPING
 from nodes.core.model.message import BodyHandle
-from nodes.core.node import Node
 from nodes.shell.chaos.breakpoints import Breakpoints, LetGo, nowhere
+from nodes.shell.core_loop import CORES
 from nodes.shell.effect_table import effect_table
 from nodes.shell.logs.logs import Logs
 from nodes.shell.one_at_a_time import OneAtATime
@@ -73,8 +73,9 @@ class Process:
         self.clock, self.now_ms = clock, clock.now_ms
         self._server, self._world, self._chance, self.logs = server, world, chance, logs
         self._keeps_inputs = keeps_inputs
-        is_manager = server.config.me.role == "active_manager"
-        self._node = (ActiveManager if is_manager else Node)(server.config)
+        role = server.config.me.role
+        self._node = CORES[role](server.config)
+        self._kind = SimulatedFrontEndSession if role == "frontend" else SimulatedInboundSession
         self._inputs = OneAtATime(self._handle, self._set_timer, self._crash)
         self._asleep: deque[tuple[Callable[..., None], tuple[Any, ...]]] = deque()
         self._wakes_us: int | None = None
@@ -87,7 +88,7 @@ class Process:
 
     def begin(self) -> None:
         self.logs.lifecycle(LogLifecycle("configured", self.config.transport.shown))
-        self.inbound = SimulatedInboundSessions(self)
+        self.inbound = SimulatedInboundSessions(self, self._kind)
         if self._server.directory is not None:
             self.give(self._server.directory)
         in_group = nowhere if self._breakpoints is None else self._breakpoints.in_group
@@ -99,12 +100,14 @@ class Process:
         except UNREADABLE as error:
             self._crash(error)
             return
-        self.inbound.database_id = opened.database_id
-        self.logs.name_database(opened.database_id)
+        database_id = "" if isinstance(opened, FrontEndStarted) else opened.database_id
+        self.inbound.database_id = database_id
+        self.logs.name_database(database_id)
         self.give(opened)
         if self._inputs.is_over:
             return  # it crashed
-        self.logs.lifecycle(LogLifecycle("started", (("database_id", opened.database_id),)))
+        named = (("database_id", database_id),) if database_id else ()
+        self.logs.lifecycle(LogLifecycle("started", named))
 
     def end(self) -> None:
         """Nothing is heard or done any more."""
@@ -121,7 +124,8 @@ class Process:
         self.end()
         self.inbound.close_all(R421_STOPPING)
         self.outbound.close_all()
-        self.logs.lifecycle(LogLifecycle("stopped"))
+        in_hand = (("count", len(self.bodies)),) if self.config.me.role == "frontend" else ()
+        self.logs.lifecycle(LogLifecycle("stopped", in_hand))
 
     @property
     def is_busy(self) -> bool:

@@ -18,6 +18,7 @@ from lab.hosts.simulator.server_clock import ServerClock
 from lab.hosts.simulator.smtp.inbound import SimulatedInboundSession
 from lab.hosts.simulator.spinning import AT_LEAST, Allowance
 from lab.hosts.simulator.storage.disk import SimulatedDisk
+from lab.hosts.simulator.storage.front_end_disk import SimulatedFrontEndDisk
 from lab.hosts.simulator.storage.manager_disk import SimulatedManagerDisk
 from lab.hosts.simulator.storage.medium import InMemory, OnFiles
 from nodes.core.config.config import NodeConfig
@@ -27,12 +28,17 @@ from nodes.core.interface.inputs import DirectoryRead, StopRequested
 from nodes.shell.logs.files import LogFiles
 from nodes.shell.logs.logs import Logs
 
+DISKS: Mapping[str, type[SimulatedDisk]] = {
+    "mailbox": SimulatedDisk,
+    "frontend": SimulatedFrontEndDisk,
+    "active_manager": SimulatedManagerDisk,
+}
 STOP_US = 3_000 * MS
 STOPPED, CRASHED, KILLED = 0, 70, 137
 
 
 class SimulatedServer:
-    """A mailbox server of the plan. It is down until `start`."""
+    """A server of the organisation. It is down until `start`."""
 
     def __init__(
         self,
@@ -49,10 +55,7 @@ class SimulatedServer:
     ) -> None:
         self.name, self.config = config.me.name, config
         self.events, self.allowed = events, allowed
-        is_manager = config.me.role == "active_manager"
-        self.disk = (SimulatedManagerDisk if is_manager else SimulatedDisk)(
-            world, self.name, seed, medium
-        )
+        self.disk = DISKS[config.me.role](world, self.name, seed, medium)
         self.disk.volume_bytes = config.server.queue_database_volume_bytes
         if events is not None:
             self.disk.when_writing = lambda w: events.at_disk(self.name, w, world.now_ms())
@@ -190,7 +193,7 @@ class SimulatedServer:
     def use_disk(self, percent: int) -> None:
         """Of the volume of the queue database. A process that is there hears of it."""
         self._disk_percent = percent
-        if self.config.me.role != "active_manager":
+        if self.config.me.role == "mailbox":
             self.disk.use(percent)
             if self._process is not None:
                 self._process.disk.measure()

@@ -209,8 +209,8 @@ class Simulation:
             self.record.exit_codes[name] = server.exit_code or 0
             if server.crashes:
                 self.record.crashes[name] = server.crashes
-            if server.is_lost:
-                continue
+            if server.is_lost or server.config.me.role == "frontend":
+                continue  # it keeps nothing, or nothing is left of it
             queues = self.record.file(f"logs/{name}/queues.jsonl")
             if server.disk.queue_connection is not None:
                 queues += _lines(queue_rows_in(server.disk.queue_connection, origin_ms))

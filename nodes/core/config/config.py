@@ -39,6 +39,8 @@ from nodes.core.config.units import format_timespan, parse_timespan
 
 SECTIONS = ("TransportConfig", *SERVER_SECTIONS)
 AUTO_ACTIVATION = ("Unrestricted", "IntrasiteOnly", "Blocked")
+# whose certificates give them a right to the verbs of servers among themselves (TL-6)
+TRUSTED_ROLES = frozenset({"mailbox", "active_manager"})
 MOUNT_DIALS = ("GoodAvailability", "BestAvailability", "Lossless")
 
 
@@ -52,10 +54,10 @@ class ReceiveConnector:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server of the organisation (`role` mailbox, active_manager) or one outside it (`role`
-    external, serving `domain`). `auto_activation` is DatabaseCopyAutoActivationPolicy, `mount_dial`
-    AutoDatabaseMountDial; `receive_connector` says when it ends sessions, as every server reads in
-    Active Directory.
+    """A server of the organisation (`role` mailbox, frontend, active_manager) or one outside it
+    (`role` external, serving `domain`). `auto_activation` is DatabaseCopyAutoActivationPolicy,
+    `mount_dial` AutoDatabaseMountDial; `receive_connector` says when it ends sessions, as every
+    server reads in Active Directory.
     """
 
     name: str

@@ -2,8 +2,9 @@
 carried out.
 
 The host carries effects out in order but does not wait between them: `Commit`, `OpenSession`,
-`Transmit`, `AskDiscard`, `RequestResubmit`, `ManageCopy`, `DeliverToMailboxes`, `ChangeCopy`,
-`ExpireSafetyNet` and `ReadSafetyNet` are answered by an input later.
+`Transmit`, `PassCommand`, `PassMessage`, `AskDiscard`, `RequestResubmit`, `ManageCopy`,
+`DeliverToMailboxes`, `ChangeCopy`, `ExpireSafetyNet` and `ReadSafetyNet` are answered by an input
+later.
 Log effects that follow an input are written before any reply that follows them (TL-2: HAREDIRECT
 before the 250).
 """
@@ -143,7 +144,8 @@ class OpenSession:
     """Open an outbound session to the server named `peer`. `purpose` is for the connectivity log.
 
     `purpose`: `shadowredundancy` (a shadow message), `delivery`, `heartbeat`, `safetynet`,
-    `replication`, `management`. `service` says over which link: smtp, replication, management.
+    `replication`, `management`, `inboundproxy` (of a front end). `service` says over which
+    link: smtp, replication, management.
     """
 
     session: str
@@ -208,6 +210,44 @@ class Transmit:
 
     session: str
     prologue: Prologue | None
+    envelope: Envelope
+    body: BodyHandle
+
+
+@dataclass(frozen=True, slots=True)
+class MailFrom:
+    """MAIL FROM. `address` is empty for the null reverse-path."""
+
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecipientTo:
+    """RCPT TO."""
+
+    address: str
+
+
+PassedCommand: TypeAlias = MailFrom | RecipientTo
+
+
+@dataclass(frozen=True, slots=True)
+class PassCommand:
+    """Say on an open session what a client has said to this front end. Answered by
+    `PassedCommandAnswered`.
+    """
+
+    session: str
+    command: PassedCommand
+
+
+@dataclass(frozen=True, slots=True)
+class PassMessage:
+    """DATA on an open session, for sender and recipients of `envelope`, which have been passed.
+    Answered by `TransmissionAnswered`.
+    """
+
+    session: str
     envelope: Envelope
     body: BodyHandle
 
@@ -309,6 +349,8 @@ Effect: TypeAlias = (
     | CloseSession
     | OpenSession
     | Transmit
+    | PassCommand
+    | PassMessage
     | AskDiscard
     | RequestResubmit
     | ManageCopy

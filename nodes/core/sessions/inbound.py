@@ -6,15 +6,13 @@ of the organisation alone (TL-6), who are known by their certificates.
 
 from __future__ import annotations
 
-from nodes.core.config.config import NodeConfig
+from nodes.core.config.config import TRUSTED_ROLES, NodeConfig
 from nodes.core.engine.work import Work
 from nodes.core.interface.effects import CloseSession
 from nodes.core.interface.inputs import PeerAuthenticated, SessionAccepted
 from nodes.core.interface.replies import R421_STOPPING, R550_NOT_ALLOWED
 from nodes.core.sessions.inbound_session import InboundSession
 from nodes.core.sessions.inbound_states import InboundMove
-
-_ORGANISATION = frozenset({"mailbox", "active_manager"})
 
 
 class InboundSessions:
@@ -36,7 +34,7 @@ class InboundSessions:
     def authenticated(self, happened: PeerAuthenticated) -> None:
         server = self._config.server_named(happened.peer)
         session = self._sessions.get(happened.session)
-        if session is not None and server is not None and server.role in _ORGANISATION:
+        if session is not None and server is not None and server.role in TRUSTED_ROLES:
             session.peer = server.name
 
     def named(self, name: str) -> InboundSession | None:

@@ -24,7 +24,12 @@ from typing import TypeAlias
 from nodes.core.config.config import NodeConfig
 from nodes.core.engine.work import Because, Work
 from nodes.core.interface.effects import HangUp, LogConnectivity, OpenSession
-from nodes.core.interface.inputs import DiscardAnswered, SessionOpened, TransmissionAnswered
+from nodes.core.interface.inputs import (
+    DiscardAnswered,
+    PassedCommandAnswered,
+    SessionOpened,
+    TransmissionAnswered,
+)
 from nodes.core.sessions.outbound_session import (
     CopyAnswer,
     Lease,
@@ -41,7 +46,9 @@ IDLE_LIMIT_MS = 60_000
 # of ConnectionTimeout and ConnectionInactivityTimeout, whose defaults make the limits above of it
 AGE_SHARE, IDLE_SHARE = 2, 5
 
-Answer: TypeAlias = TransmissionAnswered | DiscardAnswered | ResubmitAnswer | CopyAnswer
+Answer: TypeAlias = (
+    TransmissionAnswered | PassedCommandAnswered | DiscardAnswered | ResubmitAnswer | CopyAnswer
+)
 _AWAITING = {
     TransmissionAnswered: SessionState.TRANSMITTING,
     DiscardAnswered: SessionState.ASKING,

@@ -16,6 +16,9 @@ from nodes.core.interface.effects import (
     AskDiscard,
     Effect,
     ManageCopy,
+    PassCommand,
+    PassedCommand,
+    PassMessage,
     Prologue,
     RequestResubmit,
     Transmit,
@@ -27,6 +30,7 @@ from nodes.core.interface.inputs import (
     DiscardAnswered,
     DismountAnswered,
     MountAnswered,
+    PassedCommandAnswered,
     ResubmitAnswered,
     ResubmitRefused,
     SeedPromised,
@@ -48,6 +52,7 @@ CopyAnswer: TypeAlias = (
     | ActiveCopyAnswered
     | CopyCommandRefused
 )
+PassedAnswered: TypeAlias = Callable[[PassedCommandAnswered], None]
 RequestAnswered: TypeAlias = Callable[[ResubmitAnswer], None]
 CommandAnswered: TypeAlias = Callable[[CopyAnswer], None]
 
@@ -141,6 +146,17 @@ class Lease:
     ) -> None:
         self.session.messages += 1
         effect = Transmit(self.session.name, prologue, envelope, body)
+        self._say(SessionMove.TRANSMIT, effect, answered, lost)
+
+    def pass_command(self, command: PassedCommand, answered: PassedAnswered, lost: Because) -> None:
+        effect = PassCommand(self.session.name, command)
+        self._say(SessionMove.REQUEST, effect, answered, lost)
+
+    def pass_message(
+        self, envelope: Envelope, body: BodyHandle, answered: Answered, lost: Because
+    ) -> None:
+        self.session.messages += 1
+        effect = PassMessage(self.session.name, envelope, body)
         self._say(SessionMove.TRANSMIT, effect, answered, lost)
 
     def ask(

@@ -1,8 +1,8 @@
 """States of an outbound session, and the one table of what may follow what.
 
 An outbound session is OPENING until its banner, EHLO and TLS are done, then IDLE between uses.
-TRANSMITTING, ASKING and REQUESTING (XRESUBMIT, and what Active Manager says) each await one final
-answer. Whatever happens after CLOSED comes
+TRANSMITTING, ASKING and REQUESTING (XRESUBMIT, what Active Manager says, and what a front end
+passes on) each await one final answer. Whatever happens after CLOSED comes
 from a host that had not heard of it yet and is ignored.
 """
 

@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol, TypeAlias
 
 from aiosmtplib import SMTPException, SMTPResponse
@@ -22,8 +23,12 @@ from aiosmtplib import SMTPException, SMTPResponse
 from nodes.core.config.config import NodeConfig, Server
 from nodes.core.interface.effects import (
     AskDiscard,
+    MailFrom,
     ManageCopy,
     OpenSession,
+    PassCommand,
+    PassedCommand,
+    PassMessage,
     Prologue,
     RequestResubmit,
     ShipLog,
@@ -35,6 +40,7 @@ from nodes.core.interface.inputs import (
     CopyCommandRefused,
     DiscardRefused,
     Input,
+    PassedCommandAnswered,
     ResubmitRefused,
     SessionFailed,
     SessionLost,
@@ -68,6 +74,7 @@ EXPECTED = (SMTPException, OSError, ValueError, BodyGone, sqlite3.Error)
 
 Step: TypeAlias = Callable[[], Coroutine[None, None, Input]]
 Refused: TypeAlias = tuple[tuple[str, int, str], ...]
+Sending: TypeAlias = Callable[[bytes, Callable[[], None]], Awaitable[Input]]
 
 
 class SendingNode(Protocol):
@@ -124,6 +131,17 @@ class OutboundSessions:
         if session is not None:
             body = self._body(session.peer, effect.body)
             session.begin(lambda: session.transmit(effect, body))
+
+    def pass_command(self, effect: PassCommand) -> None:
+        session = self._open.get(effect.session)
+        if session is not None:
+            session.begin(lambda: session.pass_command(effect))
+
+    def pass_message(self, effect: PassMessage) -> None:
+        session = self._open.get(effect.session)
+        if session is not None:
+            body = self._body(session.peer, effect.body)
+            session.begin(lambda: session.pass_message(body))
 
     def _body(self, peer: str, handle: BodyHandle) -> AbstractAsyncContextManager[bytes]:
         """What is in memory is asked for now: it may be stored, and its handle void, soon."""
@@ -248,6 +266,19 @@ class OutboundSession:
 
     async def transmit(self, effect: Transmit, body: AbstractAsyncContextManager[bytes]) -> Input:
         """Prologue, MAIL, RCPTs, DATA; the refusal that ends it is the answer."""
+        return await self._with_content(body, partial(self._send, effect))
+
+    async def pass_message(self, body: AbstractAsyncContextManager[bytes]) -> Input:
+        """DATA, for the MAIL and the RCPTs that have been passed."""
+        return await self._with_content(body, self._say_data)
+
+    async def pass_command(self, effect: PassCommand) -> Input:
+        """MAIL or RCPT, as a client has said it. Mailbox servers offer 8BITMIME, all of them."""
+        reply = await self._connection.command(*_passed_words(effect.command))
+        return PassedCommandAnswered(self._name, reply.code, one_line(reply.message))
+
+    async def _with_content(self, body: AbstractAsyncContextManager[bytes], send: Sending) -> Input:
+        """The message is fetched, and sent by `send`, while the core hears that bytes pass."""
         activity, going_out = self._activity(), self._sessions.going_out(self.peer)
 
         def moved() -> None:
@@ -257,7 +288,7 @@ class OutboundSession:
         async with AsyncExitStack() as stack:
             entering = stack.enter_async_context(body)
             content = await watched(entering, lambda: going_out.moves, activity.seen)
-            return await self._send(effect, content, moved)
+            return await send(content, moved)
 
     async def _send(self, effect: Transmit, content: bytes, moved: Callable[[], None]) -> Input:
         if not can_be_sent(content):
@@ -268,6 +299,11 @@ class OutboundSession:
         early, refused = await self._announce(effect, has_8bit=not content.isascii())
         if early is not None:
             return self._answered(early, refused)
+        return await self._say_data(content, moved, refused)
+
+    async def _say_data(
+        self, content: bytes, moved: Callable[[], None], refused: Refused = ()
+    ) -> Input:
         saying = self._connection.body(content)
         reply = await watched(saying, self._connection.passed_bytes, moved)
         self._needs_reset = reply.code == 503
@@ -333,6 +369,12 @@ class OutboundSession:
         text = one_line(reply.message)
         answer = TransmissionAnswered(self._name, reply.code, text, refused)
         return replication_verbs.understood(answer)
+
+
+def _passed_words(command: PassedCommand) -> tuple[str, ...]:
+    if isinstance(command, MailFrom):
+        return "MAIL", f"FROM:<{command.address}>", "BODY=8BITMIME"
+    return "RCPT", f"TO:<{command.address}>"
 
 
 def _prologue_words(prologue: Prologue) -> tuple[str, ...]:

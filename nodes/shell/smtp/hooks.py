@@ -7,7 +7,6 @@ from aiosmtpd.smtp import Envelope, Session
 from nodes.shell.smtp.inbound_connection import InboundConnection
 from nodes.shell.smtp.message_data import R552_TOO_LARGE
 from nodes.shell.smtp.syntax import (
-    R250_SENDER_OK,
     R501_NOT_UNDERSTOOD,
     R553_BAD_ADDRESS,
     declared_bytes,
@@ -51,8 +50,7 @@ class Hooks:
             return R553_BAD_ADDRESS
         if declared_bytes(options) > server.max_message_bytes:
             return R552_TOO_LARGE
-        envelope.mail_from = address
-        return R250_SENDER_OK
+        return await server.offer_sender(envelope, address)
 
     async def handle_RCPT(
         self,

@@ -33,6 +33,7 @@ from nodes.shell.smtp.mail_in_memory import MailInMemory
 from nodes.shell.smtp.syntax import (
     MAX_RECIPIENTS,
     R221_BYE,
+    R250_SENDER_OK,
     R452_TOO_MANY_RECIPIENTS,
     R553_BAD_ADDRESS,
     SmtpSyntax,
@@ -301,6 +302,10 @@ class InboundConnection(SmtpSyntax):
             reply = await self._ask(asked)
         await self.push(on_the_wire(reply))
         return reply.code == 250
+
+    async def offer_sender(self, envelope: Envelope, address: str) -> bytes:
+        envelope.mail_from = address
+        return R250_SENDER_OK
 
     async def offer_recipient(self, envelope: Envelope, address: str) -> bytes:
         if not is_address(address):

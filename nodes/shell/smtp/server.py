@@ -22,7 +22,12 @@ class InboundConnections:
     """
 
     def __init__(
-        self, node: ReceivingNode, config: NodeConfig, bodies: Bodies, tls: ssl.SSLContext | None
+        self,
+        node: ReceivingNode,
+        config: NodeConfig,
+        bodies: Bodies,
+        tls: ssl.SSLContext | None,
+        kind: type[InboundConnection] = InboundConnection,
     ) -> None:
         self.node = node
         self.config = config
@@ -32,6 +37,7 @@ class InboundConnections:
         self.of_organisation = MailInMemory(ORGANISATION_BYTES)
         self._tls = tls
         self._hooks = Hooks()
+        self._kind = kind
         self._open: dict[str, InboundConnection] = {}
         self._count = 0
 
@@ -40,7 +46,7 @@ class InboundConnections:
         self._count += 1
         date = datetime.fromtimestamp(self.node.now_ms() / 1000, UTC)
         ident = f"Microsoft ESMTP MAIL Service ready at {format_datetime(date)}"
-        return InboundConnection(self, f"in-{self._count}", self._hooks, ident, self._tls)
+        return self._kind(self, f"in-{self._count}", self._hooks, ident, self._tls)
 
     def begun(self, session: InboundConnection) -> None:
         self._open[session.name] = session

@@ -46,10 +46,11 @@ Parser: TypeAlias = Callable[[str, str], Request | None]
 
 
 def offers_shadow(config: NodeConfig, peer: str | None) -> bool:
-    """Whether the answer to EHLO has the keyword: for servers of the organisation, which `peer`
-    names, unless shadow redundancy is off (SR-9, TL-5).
+    """Whether the answer to EHLO of a mailbox server has the keyword: for servers of the
+    organisation, which `peer` names, unless shadow redundancy is off (SR-9, TL-5).
     """
-    return peer is not None and config.transport.shadow_redundancy_enabled
+    takes = config.me.role == "mailbox" and config.transport.shadow_redundancy_enabled
+    return peer is not None and takes
 
 
 def format_offer(database_id: str) -> str:

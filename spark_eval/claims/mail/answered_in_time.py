@@ -8,6 +8,9 @@ but a 421, which ends the session and says nothing of the message. Where other s
 that is what SR-6 divides the sender's session for; while no fault acts anywhere, nor did within the
 length of a session, nobody waits for any, and QUIET_MS must do.
 
+A front end waits for the server behind it, whose session began later: where a fault acted, its
+answer is there by that one's ConnectionTimeout.
+
 The workload waits 5 minutes for a reply (RFC 5321 section 4.5.3.2), and no sound server lets a
 command wait that long; for the one to the final dot it waits 15. Where ConnectionTimeout is longer
 than that, a sender that gave up first is not asked.
@@ -23,6 +26,7 @@ from spark_eval.cases.forms import bound
 from spark_eval.cases.words import stamp
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail.calls import is_troubled, limit_ms
+from spark_eval.expected.node.front_ends import longest_behind_ms
 from spark_eval.histories.message import Message
 from spark_eval.histories.organisation.server import Server
 from spark_eval.histories.run import Run
@@ -39,7 +43,7 @@ _GAVE_UP = re.compile("final dot: .*timed out")
 
 def _cases(message: Message, run: Run) -> Iterator[Case]:
     for attempt in message.attempts:
-        server = run.servers.get(attempt.server)
+        server = run.servers.get(attempt.called)
         if server is None or attempt.started_ms is None or attempt.ended_ms is None:
             continue
         took_ms = attempt.ended_ms - attempt.started_ms
@@ -52,7 +56,8 @@ def _cases(message: Message, run: Run) -> Iterator[Case]:
 
 
 def _judged(attempt: Attempt, server: Server, run: Run, took_ms: int) -> Judged:
-    session_ms, limit, reply = server.config.session_ms, limit_ms(server, run), attempt.reply
+    session_ms, reply = server.config.session_ms, attempt.reply
+    limit = limit_ms(server, run) + _behind_ms(attempt, server, run)
     is_answer = reply is not None and not reply.startswith("421")
     is_slow, quiet_ms = took_ms * 10 >= session_ms, limit - session_ms + QUIET_MS
     if is_answer and not is_slow and took_ms <= quiet_ms:
@@ -72,6 +77,14 @@ def _judged(attempt: Attempt, server: Server, run: Run, took_ms: int) -> Judged:
         most_ms, late = quiet_ms, f"{name} answered after {took}, and no fault acted anywhere"
     status = bound(took_ms, None, most_ms)
     return NOT_ASKED if status == HOLDS and not (is_answer and is_slow) else (status, late)
+
+
+def _behind_ms(attempt: Attempt, server: Server, run: Run) -> int:
+    """What a front end may wait longer for the answer of the server behind, whose session began
+    later.
+    """
+    is_quiet = not server.is_front_end or not _faults_act(attempt, run, server.config.session_ms)
+    return 0 if is_quiet else longest_behind_ms(server, run)
 
 
 def _too_late(attempt: Attempt, session_ms: int, name: str) -> str:

@@ -9,8 +9,10 @@ comes while an administrator has its messages redirected, and with `432 4.2.0` w
 Outbox of a mailbox database whose copy there may not be the active one. Whether what it calls a
 loop is one stays unknown where the ledger has no `hops`. With `452 4.3.1` it may refuse one while
 more mail of clients is under way to it than a server has in memory, by the sizes of what the
-workload was sending it; strangers send too little to count. A 421, which ends the session, is no
-answer (`answered_in_time`).
+workload was sending it; strangers send too little to count. A front end refuses a message with
+words of its own where no mailbox server of its site answers, all of them being in trouble, or where
+it lost the one that had the message (TP-7); any other word is that server's. A 421, which ends the
+session, is no answer (`answered_in_time`).
 """
 
 from __future__ import annotations
@@ -24,7 +26,14 @@ from spark_eval.expected.mail.calls import is_troubled, limit_ms
 from spark_eval.expected.mail.redirections import REFUSAL, may_redirect
 from spark_eval.expected.mail.rejection import REJECTION, rejection_of
 from spark_eval.expected.mail.submissions import outbox_of, surely_active
+from spark_eval.expected.node.front_ends import (
+    is_excused,
+    says_no_server,
+    says_server_lost,
+    troubled_behind,
+)
 from spark_eval.histories.message import Message
+from spark_eval.histories.organisation.server import Server
 from spark_eval.histories.run import Run
 from spark_eval.histories.sending import Attempt
 from spark_eval.read.names import Ref
@@ -36,7 +45,7 @@ TOO_LARGE, LOOP, NO_MEMORY, NOT_ACTIVE = "552", "554 5.4.6", "452 4.3.1", "432 4
 def _cases(message: Message, run: Run) -> Iterator[Case]:
     for attempt in message.attempts:
         if _is_refused(attempt):
-            row = rejection_of(attempt, message) if _says(attempt, REJECTION) else None
+            row = rejection_of(attempt, message, run) if _says(attempt, REJECTION) else None
             status, detail = _judged(attempt, message, run, row)
             yield from asked(
                 status, f"{message.message_id}, attempt {attempt.number}", ("SR-5",), detail,
@@ -55,6 +64,8 @@ def _says(attempt: Attempt, reply: str) -> bool:
 
 def _judged(attempt: Attempt, message: Message, run: Run, rejection: Ref | None) -> Judged:
     reply, server = attempt.reply or "", run.servers.get(attempt.server)
+    if server is not None and server.is_front_end and _is_excused_behind(attempt, server, run):
+        return FITS
     is_troubled_then = is_troubled(attempt.server, run, attempt.started_ms, attempt.ended_ms)
     if is_troubled_then or rejection is not None or _is_permitted(attempt, message, run):
         return FITS
@@ -67,18 +78,28 @@ def _judged(attempt: Attempt, message: Message, run: Run, rejection: Ref | None)
     return VIOLATED, f"{attempt.server} rejected it, and logged no attempt to make it redundant"
 
 
+def _is_excused_behind(attempt: Attempt, front_end: Server, run: Run) -> bool:
+    """Its own words are for what is behind it; with any others it says what a server there said."""
+    if says_no_server(attempt.reply) or says_server_lost(attempt.reply):
+        return is_excused(front_end, attempt, run)
+    if attempt.started_ms is None or attempt.ended_ms is None:
+        return True
+    return any(troubled_behind(front_end, run, attempt.started_ms, attempt.ended_ms))
+
+
 def _is_permitted(attempt: Attempt, message: Message, run: Run) -> bool:
-    """A bound of its own says so."""
-    server = run.servers.get(attempt.server)
+    """A bound of its own, or of a server behind it, says so."""
+    servers = [run.servers[name] for name in run.behind(attempt.called) if name in run.servers]
     size = message.sent.content.size if message.sent else None
     if _says(attempt, REFUSAL):
-        return may_redirect(attempt.server, run, attempt.started_ms, attempt.ended_ms)
+        times = attempt.started_ms, attempt.ended_ms
+        return any(may_redirect(each.name, run, *times) for each in servers)
     if _says(attempt, NOT_ACTIVE):
         return message.is_internal and not _is_surely_active(attempt, message, run)
     if _says(attempt, TOO_LARGE):
         return size is not None and size > run.config.max_bytes
     if _says(attempt, LOOP):
-        return server is not None and (_hops(message) or 0) > server.config.max_hops
+        return any((_hops(message) or 0) > each.config.max_hops for each in servers)
     most = run.software.mail_in_memory_bytes
     return _says(attempt, NO_MEMORY) and _under_way_bytes(attempt, run) > most
 
@@ -98,11 +119,11 @@ def _under_way_bytes(attempt: Attempt, run: Run) -> int:
     """Of all that the workload was sending its server meanwhile. A message that nobody waits for
     any more may stay until its session is over.
     """
-    server = run.servers.get(attempt.server)
+    server = run.servers.get(attempt.called)
     if server is None or attempt.started_ms is None or attempt.ended_ms is None:
         return 0
     start_ms, end_ms = attempt.started_ms - limit_ms(server, run), attempt.ended_ms
-    others = run.traffic.under_way.get(attempt.server, ())
+    others = run.traffic.under_way.get(attempt.called, ())
     return sum(
         each.size_bytes for each in others if each.at.lo <= end_ms and each.at.hi >= start_ms
     )

@@ -58,7 +58,7 @@ def _wrong(row: TrackingRow, message: Message, sent: SentRow, run: Run) -> str:
     if strangers := [each for each in named if not _is_known(each, row, message, run)]:
         return f"names {strangers[0]}, to whom it was not sent"
     missing = [each for each in sent.recipients if each not in named]
-    if row.event == "RECEIVE" and missing and _is_handed_over(row, message):
+    if row.event == "RECEIVE" and missing and _is_handed_over(row, message, run):
         return f"does not name {missing[0]}, to whom it was sent"
     owed = _owed(row, message)
     if owed is not None and set(owed) != set(named):
@@ -76,9 +76,12 @@ def _is_known(recipient: str, row: TrackingRow, message: Message, run: Run) -> b
     return is_sent_to and names_the_envelope(row.event)
 
 
-def _is_handed_over(row: TrackingRow, message: Message) -> bool:
+def _is_handed_over(row: TrackingRow, message: Message, run: Run) -> bool:
     """While the workload tried to hand the message over to the server."""
-    return any(each.server == row.server and each.spans(row.mono_ns) for each in message.attempts)
+    return any(
+        row.server in run.behind(each.called) and each.spans(row.mono_ns)
+        for each in message.attempts
+    )
 
 
 def _owed(row: TrackingRow, message: Message) -> tuple[str, ...] | None:

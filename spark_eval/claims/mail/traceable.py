@@ -74,18 +74,19 @@ def _owner(row: TrackingRow) -> tuple[str, str, str | None]:
 
 def _is_asked(attempt: Attempt, run: Run) -> bool:
     """Somebody else's ledger may lack the words of the reply, or have those of a gateway."""
-    says_id = _ID in (attempt.reply or "")
-    return attempt.outcome == "ok" and (says_id or run.organisation.shows(attempt.server, EXACT))
+    says_id, behind = _ID in (attempt.reply or ""), run.behind(attempt.called)
+    has_words = says_id or any(run.organisation.shows(name, EXACT) for name in behind)
+    return attempt.outcome == "ok" and has_words
 
 
 def _reply(message: Message, attempt: Attempt, run: Run) -> Iterator[Case]:
     reply, name = attempt.reply or "", message.message_id
     found = (_IN_OUTBOX if message.is_internal else _NAMED).match(reply)
     is_named = name in reply or len(name) > run.software.message_id_shown
-    holds = found is not None and is_named and found[1].lower() == attempt.server
+    holds = found is not None and is_named and found[1].lower() in run.behind(attempt.called)
     yield from asked(
         HOLDS if holds else VIOLATED, f"{name}, attempt {attempt.number}", ("TL-5",),
-        f"{attempt.server} accepted it and answered {attempt.reply or '?'}", attempt.ended_ms,
+        f"{attempt.called} accepted it and answered {attempt.reply or '?'}", attempt.ended_ms,
         attempt, server=attempt.server,
     )  # fmt: skip
 

@@ -5,8 +5,9 @@ Asks every RECEIVE: a 250 names its server and its internal id, that
 to the workload, one that a server of another boundary logged with its SEND, or one to the service
 that submits from an Outbox (SUBMIT). Where none does, a
 hand-over to this server was in doubt, one for each such RECEIVE: the workload lost its session
-before an answer, or a server of another boundary put the message off, loaded it again, has it in
-its queue still, or may have lost the row; or one that had its messages redirected there did.
+before an answer, or a front end lost that behind it, or a server of another boundary put the
+message off, loaded it again, has it in its queue still, or may have lost the row; or one that had
+its messages redirected there did.
 
 And a server that has its messages redirected takes none meanwhile: of what was handed over all of
 that time there is no 250 (SR-12).
@@ -23,6 +24,7 @@ from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail.crossings import crossings
 from spark_eval.expected.mail.redirections import redirections, surely_redirects
 from spark_eval.expected.node.disk import is_lost
+from spark_eval.expected.node.front_ends import says_server_lost
 from spark_eval.histories.message import Message
 from spark_eval.histories.primary import order_of
 from spark_eval.histories.run import Run
@@ -82,7 +84,8 @@ def _named(message: Message, run: Run) -> set[tuple[str, str | None]]:
 def _case(message: Message, row: TrackingRow, nth: int, run: Run) -> Iterator[Case]:
     """Of the `nth` one of its server that no 250 names."""
     doubts = sum(
-        each.server == row.server and _is_in_doubt(each, row, run) for each in message.attempts
+        row.server in run.behind(each.called) and _is_in_doubt(each, row, run)
+        for each in message.attempts
     )
     is_unsaid = message.is_internal and _may_lack_its_submission(row, run)
     holds = (
@@ -113,7 +116,9 @@ def _may_lack_its_submission(row: TrackingRow, run: Run) -> bool:
 def _is_in_doubt(attempt: Attempt, row: TrackingRow, run: Run) -> bool:
     slack_ms = run.servers[row.server].slack_ms if row.server in run.servers else 0
     is_begun = attempt.started_ms is None or attempt.started_ms <= row.at_ms + slack_ms
-    return attempt.outcome != "ok" and is_begun and (attempt.reply or HANGS_UP)[:3] == HANGS_UP
+    reply = attempt.reply or HANGS_UP
+    is_open = reply.startswith(HANGS_UP) or says_server_lost(reply)
+    return attempt.outcome != "ok" and is_begun and is_open
 
 
 def _holders(message: Message) -> set[str]:

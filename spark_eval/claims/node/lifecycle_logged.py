@@ -1,7 +1,7 @@
 """lifecycle_logged: the lifecycle log of a server has each start and each stop in good order
 (TL-4).
 
-Asks every `started` of a server of the organisation, Active Manager among them: before it, in the
+Asks every `started` of a server that keeps anything, Active Manager among them: before it, in the
 same life, a row says which database was opened or created, and it is the one that the start names.
 A life begins with `configured`, or where a server writes none, after the start before it. Asks
 every stop and every restart of the plan that is shown to have ended a process: before the server is
@@ -38,7 +38,7 @@ def _cases(server: Server, run: Run) -> Iterator[Case]:
         key=lambda row: (row.mono_ns or 0, row.ref),
     )
     for place, row in enumerate(rows):
-        if row.event == "started":
+        if row.event == "started" and not server.is_front_end:
             yield from _start(server, row, rows[:place])
     if server.lives:
         for fault in run.faults:

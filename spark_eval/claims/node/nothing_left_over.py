@@ -4,8 +4,9 @@ Asks each server whose queue listing was collected: the store itself was asked f
 of messages that are gone, for resubmit requests that still run, and for what is left of those that
 ended. Where a fault never healed, nothing can be said of a request that runs. And asks each shadow
 server that discard notifications wait for: they are forgotten when it has confirmed them (SM-16),
-by the round of questions after the one that brought them. How long copies are kept is asked by
-`held_long_enough`.
+by the round of questions after the one that brought them. And asks each front end that was stopped
+at the end, with no client left, whether it had any message in its hands (TP-7). How long copies
+are kept is asked by `held_long_enough`.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ def _cases(run: Run, totals: Totals) -> Iterator[Case]:
     for server in sorted({name.split("/")[1] for name in run.files if name.startswith("logs/")}):
         if run.is_listed(server.lower()):
             yield from _store(server.lower(), run)
+    for front_end in (each for each in run.servers.values() if each.is_front_end):
+        yield from _in_hand(front_end, run)
     for (server, holder), waiting in run.stores.waiting.items():
         if server in run.servers:
             yield from _notifications(run.servers[server], holder, waiting, run)
@@ -43,6 +46,20 @@ def _store(server: str, run: Run) -> Iterator[Case]:
     first = min(left, key=_by_kind, default=None)
     status, detail = _judged(server, first, len(left), run)
     yield from asked(status, server, (), detail, run.end_ms, first, weight=len(left), server=server)
+
+
+def _in_hand(front_end: Server, run: Run) -> Iterator[Case]:
+    """Which messages a front end had when it was stopped at the end, with no client left (TP-7)."""
+    rows = [row for row in run.said("stopped") if row.server == front_end.name and row.at_ms]
+    last = max(rows, key=lambda row: row.at_ms or 0, default=None)
+    if last is None or run.end_ms is None or (last.at_ms or 0) < run.end_ms - front_end.slack_ms:
+        return
+    held = last.messages or 0
+    yield from asked(
+        bound(held, None, 0), front_end.name, ("TP-7",),
+        f"{front_end.name} had {held} messages when it was stopped, and no client any more",
+        last.at_ms, last, weight=held,
+    )  # fmt: skip
 
 
 def _judged(server: str, first: QueueRow | None, count: int, run: Run) -> Judged:
@@ -113,4 +130,4 @@ def _rounds(answers: Iterable[Contact], pause_ms: int) -> int:
     return later
 
 
-CLAIM = Claim("nothing_left_over", ("SM-16",), needs=frozenset({QUEUES}), of_run=_cases)
+CLAIM = Claim("nothing_left_over", ("SM-16", "TP-7"), needs=frozenset({QUEUES}), of_run=_cases)

@@ -110,7 +110,7 @@ def _rejections(message: Message, run: Run) -> Iterator[Case]:
         status, detail = fits(_wrong(each, run))
         yield from asked(
             status, message.message_id, ("SR-5",), detail, each.attempt.ended_ms, each.attempt,
-            each.row, each.kept, server=each.attempt.server,
+            each.row, each.kept, server=_tracked(each.attempt.server, run),
         )  # fmt: skip
     if not run.config.reject:
         # no attempt had them for an answer: its sender was lost before (SR-6)
@@ -121,6 +121,11 @@ def _rejections(message: Message, run: Run) -> Iterator[Case]:
                     VIOLATED, message.message_id, ("SR-5", "SR-6"),
                     f"{row.server} rejected it; {_NOT_TO}", row.at_ms, row, server=row.server,
                 )  # fmt: skip
+
+
+def _tracked(server: str, run: Run) -> str | None:
+    """Whose tracking log it rests on: behind a front end that of any server there."""
+    return None if run.is_front_end(server) else server
 
 
 def _wrong(rejected: Rejected, run: Run) -> str:

@@ -29,13 +29,14 @@ def is_rejection(row: TrackingRow) -> bool:
     return row.event == "HAREDIRECTFAIL" and row.outcome == "rejected"
 
 
-def rejection_of(attempt: Attempt, message: Message) -> Ref | None:
+def rejection_of(attempt: Attempt, message: Message, run: Run) -> Ref | None:
     """The row that says that no shadow message could be made in this attempt."""
-    return _first((row for row in message.tracking if is_rejection(row)), attempt)
+    return _first((row for row in message.tracking if is_rejection(row)), attempt, run)
 
 
-def _first(rows: Iterator[TrackingRow], attempt: Attempt) -> Ref | None:
-    own = (row for row in rows if row.server == attempt.server and attempt.spans(row.mono_ns))
+def _first(rows: Iterator[TrackingRow], attempt: Attempt, run: Run) -> Ref | None:
+    asked = run.behind(attempt.called)
+    own = (row for row in rows if row.server in asked and attempt.spans(row.mono_ns))
     return min((row.ref for row in own), default=None)
 
 
@@ -49,9 +50,9 @@ def rejected(message: Message, run: Run) -> Iterator[Rejected]:
         if attempt.reply is None:
             left_open.add(attempt.server)
         if attempt.outcome == "failed":
-            row, says = rejection_of(attempt, message), (attempt.reply or "").startswith(_CODE)
+            row, says = rejection_of(attempt, message, run), (attempt.reply or "").startswith(_CODE)
             is_of_another = run.config.reject and is_after_open and not says
             if (row is not None or says) and not is_of_another:
                 born = (each.born for each in message.primaries.values() if each.born is not None)
-                kept = _first((each for each in born if each.event == "RECEIVE"), attempt)
+                kept = _first((each for each in born if each.event == "RECEIVE"), attempt, run)
                 yield Rejected(attempt, row, kept)

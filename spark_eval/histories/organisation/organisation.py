@@ -41,6 +41,16 @@ class Organisation:
     routing: Routing
     groups: Groups
 
+    def behind(self, called: str) -> tuple[str, ...]:
+        """Who may answer to a client that called that server: itself, and of a front end the
+        mailbox servers of its site (TP-7).
+        """
+        server = self.servers.get(called)
+        if server is None or not server.is_front_end:
+            return (called,)
+        near = (s for s in self.servers.values() if s.is_mailbox and s.site == server.site)
+        return (called, *(each.name for each in near))
+
     def shows(self, server: str | None, needs: frozenset[Evidence]) -> bool:
         """Whether the record of that server can show all of it; where it is None, of each mailbox
         server.

@@ -21,6 +21,7 @@ from spark_eval.read.clocks import Life
 from spark_eval.read.plan import Evidence
 
 MAILBOX, EXTERNAL, ACTIVE_MANAGER = "mailbox", "external", "active_manager"
+FRONT_END = "frontend"
 # a node logs within this of its commit, in wall milliseconds; more than any commit takes
 UNLOGGED_WALL_MS = 250
 # where a server writes no tracking log
@@ -77,6 +78,10 @@ class Server:
     @property
     def is_mailbox(self) -> bool:
         return self.role == MAILBOX
+
+    @property
+    def is_front_end(self) -> bool:
+        return self.role == FRONT_END
 
     @property
     def boundary(self) -> str | None:

@@ -21,7 +21,7 @@ def of_servers(record: Record, logs: Logs) -> Iterator[Damage]:
     if has_ended(record.heading):
         yield from _unlisted_copies(record)
     yield from _unopened_databases(record, logs)
-    yield from _silent_servers(logs, record.heading.untracked)
+    yield from _silent_servers(logs, record.heading.untracked | record.heading.front_ends)
 
 
 def _unlisted_copies(record: Record) -> Iterator[Damage]:

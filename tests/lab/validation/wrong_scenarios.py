@@ -922,7 +922,19 @@ TOPOLOGIES = {
     "a role that is not built": (
         "lyo-mbx1: {role: mailbox",
         "lyo-mbx1: {role: hub2010",
-        "8:20: servers.lyo-mbx1.role, 'hub2010', is not built yet | write 'mailbox' or 'external'",
+        "8:20: servers.lyo-mbx1.role, 'hub2010', is not built yet"
+        " | write 'mailbox', 'frontend' or 'external'",
+    ),
+    "a front end in a DAG": (
+        "lyo-mbx1: {role: mailbox",
+        "lyo-mbx1: {role: frontend",
+        "8:13: servers.lyo-mbx1, a mapping, a front end is in no DAG | remove dag:",
+    ),
+    "a front end before nobody": (
+        "lyo-mbx1: {role: mailbox, site: lyon, dag: DAG1}",
+        "lyo-mbx1: {role: frontend, site: lyon}",
+        "8:36: servers.lyo-mbx1.site, lyon, has no mailbox server that a front end there could pass"
+        " sessions on to | add one: role: mailbox, or choose another site",
     ),
     "a database with two copies": (
         "[par-mbx2]",

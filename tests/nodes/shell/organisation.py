@@ -35,6 +35,7 @@ class Organisation:
     links: dict[str, list[str]] = field(default_factory=dict)
     services: tuple[str, ...] = ("smtp",)
     managers: tuple[str, ...] = ()
+    front_ends: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self.authority = Authority(self.folder / "tls")
@@ -55,7 +56,7 @@ class Organisation:
         }
         return {
             "Version": 1,
-            **_server(server),
+            **self._server(server),
             "LabClock": {
                 "Origin": ORIGIN,
                 "Speed": self.speed,
@@ -63,7 +64,9 @@ class Organisation:
                 "StartFile": str(self.start_file),
             },
             "AcceptedDomain": DOMAIN,
-            "Servers": [_server(name) for name in (*SITES, "ext1", *self.managers)],
+            "Servers": [
+                _server(name, is_front_end=name in self.front_ends) for name in self._names()
+            ],
             "Databases": [{"Name": n, "Server": s} for n, s in DATABASES.items()],
             "Mailboxes": [
                 {"Address": f"{user}@{DOMAIN}", "Database": database}
@@ -76,6 +79,12 @@ class Organisation:
             "Logs": str(self.logs(server)),
             **self.sections,
         }
+
+    def _server(self, name: str) -> dict[str, Any]:
+        return _server(name, is_front_end=name in self.front_ends)
+
+    def _names(self) -> tuple[str, ...]:
+        return *SITES, "ext1", *self.managers, *self.front_ends
 
     def write_config(self, server: str) -> Path:
         path = self.folder / server / "config.json"
@@ -94,7 +103,10 @@ class Organisation:
         return {name: str(path) for name, path in files.items()}
 
 
-def _server(name: str) -> dict[str, Any]:
+def _server(name: str, *, is_front_end: bool) -> dict[str, Any]:
+    if is_front_end:
+        described = {"Name": name, "Fqdn": fqdn(name), "Role": "frontend", "Site": "paris"}
+        return described | {"DatabaseAvailabilityGroup": None, "Domain": None}
     if name == "ext1":
         described = {"Name": name, "Fqdn": "mx.partner.example", "Role": "external"}
         return described | {

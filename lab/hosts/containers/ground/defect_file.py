@@ -10,7 +10,7 @@ from zipfile import ZipFile, ZipInfo
 
 FILE = "defect.pyz"
 PLACE = f"/etc/shadowlab/{FILE}"  # where a container sees its server's folder `etc`
-BREAKABLE = ("mailbox", "active_manager")  # roles whose programs take a defect
+BREAKABLE = ("mailbox", "frontend", "active_manager")  # roles whose programs take a defect
 ENTRY = "import runpy\n\nrunpy.run_module('defects', run_name='__main__', alter_sys=True)\n"
 
 

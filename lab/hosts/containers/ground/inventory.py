@@ -31,6 +31,7 @@ SMTP_PORT = 2525
 CONFIG = "/etc/shadowlab/config.json"
 PROGRAMS = {
     "mailbox": "nodes.shell.runner",
+    "frontend": "nodes.shell.front_end",
     "external": "nodes.shell.external",
     "active_manager": "nodes.shell.active_manager",
 }

@@ -24,10 +24,11 @@ from lab.hosts.simulator.smtp.steps import (
     Hello,
     Order,
     PartOfContent,
+    Passed,
     Question,
 )
 from lab.hosts.simulator.smtp.verbs import parse_command
-from nodes.core.config.config import NodeConfig
+from nodes.core.config.config import TRUSTED_ROLES, NodeConfig
 from nodes.core.interface.copy_commands import (
     AskCopyStatus,
     CopyCommand,
@@ -36,7 +37,14 @@ from nodes.core.interface.copy_commands import (
     NameActiveCopy,
     UpdateCopy,
 )
-from nodes.core.interface.effects import DeliverTo, Prologue, ShipLog, ShipMailbox, ShipSeed
+from nodes.core.interface.effects import (
+    DeliverTo,
+    Prologue,
+    RecipientTo,
+    ShipLog,
+    ShipMailbox,
+    ShipSeed,
+)
 from nodes.core.interface.inputs import (
     ActiveCopyNamed,
     ConnectionLost,
@@ -71,6 +79,7 @@ from nodes.shell.verbs import shadow as shadow_verbs
 from nodes.shell.verbs.shadow import R501_BAD_ARGUMENTS
 
 PROXY_ADDRESS = "192.0.2.1"
+SENDER_OK = Reply(250, ("2.1.0 Sender OK",))
 BARE_LINE_ENDS = Reply(550, (line_ends.BARE_LINE_ENDS,))
 
 
@@ -97,17 +106,21 @@ def header_of(content: bytes) -> Header:
 
 
 class SimulatedInboundSessions:
-    """The inbound sessions of one life of a server."""
+    """The inbound sessions of one life of a server, each of that `kind`."""
 
-    def __init__(self, server: ReceivingServer) -> None:
-        self.server = server
+    def __init__(
+        self,
+        server: ReceivingServer,
+        kind: "Callable[[SimulatedInboundSessions, str, Connection], SimulatedInboundSession]",
+    ) -> None:
+        self.server, self._kind = server, kind
         self.database_id = ""
         self._open: dict[str, SimulatedInboundSession] = {}
         self._count = 0
 
     def accept(self, connection: Connection) -> "SimulatedInboundSession":
         self._count += 1
-        session = SimulatedInboundSession(self, f"in-{self._count}", connection)
+        session = self._kind(self, f"in-{self._count}", connection)
         self._open[session.name] = session
         self.server.when_awake(session.begin)
         return session
@@ -196,7 +209,10 @@ class SimulatedInboundSession:
     def _hear(self, said: Any) -> None:
         if self._sessions.is_open(self.name):
             self._activity.seen()
-            _HEAR[type(said)](self, said)
+            if isinstance(said, Announcement):
+                self.announced(said)
+            else:
+                _HEAR[type(said)](self, said)
 
     def _moved(self) -> None:
         """A part of what is said has come."""
@@ -208,8 +224,8 @@ class SimulatedInboundSession:
 
     def _hello(self, said: Hello) -> None:
         config = self._sessions.server.config
-        is_inside = said.peer is not None and config.server_named(said.peer) is not None
-        peer = said.peer if is_inside else None
+        known = None if said.peer is None else config.server_named(said.peer)
+        peer = known.name if known is not None and known.role in TRUSTED_ROLES else None
         if peer is not None:
             self._sessions.server.give(PeerAuthenticated(self.name, peer))
         offers = shadow_verbs.offers_shadow(config, peer)
@@ -221,7 +237,8 @@ class SimulatedInboundSession:
         self.connection.close(by_opener=False)
         self._sessions.over(self.name)
 
-    def _announcement(self, said: Announcement) -> None:
+    def announced(self, said: Announcement) -> None:
+        """What comes before a message."""
         if said.resets:
             self._sessions.server.give(TransactionReset(self.name))
         early = self._prologue(said.prologue)
@@ -239,6 +256,13 @@ class SimulatedInboundSession:
         )
         early = replies[-1] if len(refused) == len(replies) else None
         self.connection.say(Announced(early, refused), forward=False)
+
+    def _passed(self, said: Passed) -> None:
+        """Of a front end: MAIL this server answers by itself, as in `nodes.shell.smtp.hooks`."""
+        reply = SENDER_OK
+        if isinstance(said.command, RecipientTo):
+            reply = self._decided(RecipientOffered(self.name, said.command.address))
+        self.connection.say(Answer(reply), forward=False)
 
     def _prologue(self, prologue: Prologue | IntoOutbox | None) -> Reply | None:
         """The refusal of what announces the message, if it is refused."""
@@ -334,11 +358,11 @@ def _ordered(session: str, command: CopyCommand) -> Input:
 
 _HEAR: dict[type, Callable[..., None]] = {
     Hello: SimulatedInboundSession._hello,
-    Announcement: SimulatedInboundSession._announcement,
     Content: SimulatedInboundSession._content,
     Question: SimulatedInboundSession._question,
     Demand: SimulatedInboundSession._demand,
     Order: SimulatedInboundSession._order,
+    Passed: SimulatedInboundSession._passed,
     ForeignHello: SimulatedInboundSession._foreign_hello,
     Command: SimulatedInboundSession._command,
     PartOfContent: SimulatedInboundSession._part_of_content,

@@ -21,6 +21,7 @@ from lab.hosts.simulator.smtp.steps import (
     Greeting,
     Hello,
     Order,
+    Passed,
     Question,
     Refused,
 )
@@ -30,6 +31,8 @@ from nodes.core.interface.effects import (
     AskDiscard,
     ManageCopy,
     OpenSession,
+    PassCommand,
+    PassMessage,
     RequestResubmit,
     Transmit,
 )
@@ -37,6 +40,7 @@ from nodes.core.interface.inputs import (
     CopyCommandRefused,
     DiscardRefused,
     Input,
+    PassedCommandAnswered,
     ResubmitRefused,
     SessionFailed,
     SessionLost,
@@ -98,6 +102,16 @@ class SimulatedOutboundSessions:
         if session is not None:
             session.transmit(effect)
 
+    def pass_command(self, effect: PassCommand) -> None:
+        session = self._open.get(effect.session)
+        if session is not None:
+            session.pass_command(effect)
+
+    def pass_message(self, effect: PassMessage) -> None:
+        session = self._open.get(effect.session)
+        if session is not None:
+            session.pass_message(effect)
+
     def ask_discard(self, effect: AskDiscard) -> None:
         session = self._open.get(effect.session)
         if session is not None:
@@ -142,6 +156,7 @@ class SimulatedOutboundSession:
         "_name",
         "_needs_reset",
         "_ordered",
+        "_passes",
         "_refused",
         "_sessions",
         "_stands",
@@ -152,7 +167,7 @@ class SimulatedOutboundSession:
 
     def __init__(self, sessions: SimulatedOutboundSessions, name: str) -> None:
         self._sessions, self._name = sessions, name
-        self._stands = self._needs_reset = self._demands = False
+        self._stands = self._needs_reset = self._demands = self._passes = False
         self._ordered: CopyCommand | None = None
         self._content = b""
         self._envelope = Envelope("", ())
@@ -174,6 +189,13 @@ class SimulatedOutboundSession:
         announcement = Announcement(self._needs_reset, effect.prologue, effect.envelope)
         self._needs_reset = True
         self.connection.say(announcement, forward=True)
+
+    def pass_command(self, effect: PassCommand) -> None:
+        self._passes = True
+        self.connection.say(Passed(effect.command), forward=True)
+
+    def pass_message(self, effect: PassMessage) -> None:
+        self._say_content(effect.envelope, self._sessions.server.read(effect.body))
 
     def ask(self, effect: AskDiscard) -> None:
         server = self._sessions.server
@@ -216,11 +238,12 @@ class SimulatedOutboundSession:
         self._refused = said.refused
         out = {address for address, _, _ in said.refused}
         taken = tuple(address for address in self._envelope.recipients if address not in out)
-        envelope = Envelope(self._envelope.sender, taken)
-        size_bytes = len(self._content)
+        content, self._content = self._content, b""
+        self._say_content(Envelope(self._envelope.sender, taken), content)
+
+    def _say_content(self, envelope: Envelope, content: bytes) -> None:
         self._activity = self._of_a_transmission()
-        self.connection.say(Content(envelope, self._content), forward=True, size_bytes=size_bytes)
-        self._content = b""
+        self.connection.say(Content(envelope, content), forward=True, size_bytes=len(content))
 
     def _of_a_transmission(self) -> Activity:
         server = self._sessions.server
@@ -248,7 +271,12 @@ class SimulatedOutboundSession:
         self._sessions.server.give(replication_verbs.understood(answered))
 
     def _answer_question(self, said: Answer) -> None:
-        if self._demands:
+        if self._passes:
+            self._passes = False
+            reply = said.reply
+            answered = PassedCommandAnswered(self._name, reply.code, " ".join(reply.lines))
+            self._sessions.server.give(answered)
+        elif self._demands:
             self._demands = False
             self._answer_demand(said.reply)
         elif self._ordered is not None:

@@ -1,14 +1,15 @@
 """What is said over a simulated SMTP session: the steps of a real one that a decision hangs on.
 
 MAIL, every RCPT and DATA go as one step, since no server of the lab decides anything between them
-that a later one could change; the final dot is a step of its own, and so is its reply.
+that a later one could change; those of a front end are steps of their own, as they come. The final
+dot is a step of its own, and so is its reply.
 """
 
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from nodes.core.interface.copy_commands import CopyCommand
-from nodes.core.interface.effects import Prologue
+from nodes.core.interface.effects import PassedCommand, Prologue
 from nodes.core.interface.replies import Reply
 from nodes.core.model.message import Envelope
 from nodes.core.model.outbox import IntoOutbox
@@ -57,6 +58,13 @@ class Announced:
 
     early: Reply | None
     refused: Refused
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """MAIL or RCPT of a front end, which says them one by one. Answered by `Answer`."""
+
+    command: PassedCommand
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from nodes.core.interface.inputs import (
     DatabaseOpened,
     DatabaseSetAside,
     DiskMeasured,
+    FrontEndStarted,
     Input,
     ManagerOpened,
 )
@@ -70,7 +71,7 @@ class SimulatedDisk:
 
     def plug_in(
         self, give: Give, fail: Fail, now_ms: int
-    ) -> tuple["OpenDatabases", DatabaseOpened | ManagerOpened]:
+    ) -> tuple["OpenDatabases", DatabaseOpened | ManagerOpened | FrontEndStarted]:
         """A new life of the process: open the databases. `fail` hears of a mistake of ours;
         `now_ms` is the server's own time. One that cannot be trusted is set aside, as a file is.
         """

@@ -7,7 +7,12 @@ from lab.hosts.simulator.random_delays import Chance
 from lab.hosts.simulator.storage.disk import Fail, Give, OpenDatabases, SimulatedDisk
 from lab.hosts.simulator.storage.medium import InMemory, OnFiles
 from nodes.core.interface.effects import Commit
-from nodes.core.interface.inputs import DatabaseOpened, Input, ManagerOpened
+from nodes.core.interface.inputs import (
+    DatabaseOpened,
+    FrontEndStarted,
+    Input,
+    ManagerOpened,
+)
 from nodes.store.manager_database import ManagerDatabase, manager_database_in_memory
 from nodes.store.queue.database import queue_database_in_memory
 
@@ -25,7 +30,7 @@ class SimulatedManagerDisk(SimulatedDisk):
 
     def plug_in(
         self, give: Give, fail: Fail, now_ms: int
-    ) -> tuple[OpenDatabases, DatabaseOpened | ManagerOpened]:
+    ) -> tuple[OpenDatabases, DatabaseOpened | ManagerOpened | FrontEndStarted]:
         is_there = self.medium.place_of(MANAGER) is not None
         created = self._manager is None and not is_there
         if self._manager is None and is_there:

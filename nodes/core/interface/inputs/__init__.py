@@ -56,6 +56,7 @@ from nodes.core.interface.inputs.inbound import (
     ResubmitRequested,
     SeedAnnounced,
     SeedAsked,
+    SenderOffered,
     SessionAccepted,
     SessionActive,
     ShadowRequested,
@@ -70,6 +71,7 @@ from nodes.core.interface.inputs.outbound import (
     DiscardRefused,
     DismountAnswered,
     MountAnswered,
+    PassedCommandAnswered,
     ResubmitAnswered,
     ResubmitRefused,
     SeedPromised,
@@ -107,6 +109,7 @@ __all__ = [
     "DismountAsked",
     "ExpiredCopy",
     "FailoverRequested",
+    "FrontEndStarted",
     "Input",
     "LaggedCopyRequested",
     "LogAnnounced",
@@ -119,6 +122,7 @@ __all__ = [
     "MountAsked",
     "MoveRequested",
     "OutboxRequested",
+    "PassedCommandAnswered",
     "PeerAuthenticated",
     "QueuesAsked",
     "RecipientOffered",
@@ -134,6 +138,7 @@ __all__ = [
     "SeedAnnounced",
     "SeedAsked",
     "SeedPromised",
+    "SenderOffered",
     "SessionAccepted",
     "SessionActive",
     "SessionFailed",
@@ -154,6 +159,11 @@ class DeadlineReached:
 
 
 @dataclass(frozen=True, slots=True)
+class FrontEndStarted:
+    """First input of a front end's life: it keeps nothing that could be read (TP-7)."""
+
+
+@dataclass(frozen=True, slots=True)
 class StopRequested:
     """The host will stop this node; take no new work, finish nothing by force."""
 
@@ -162,6 +172,7 @@ Input: TypeAlias = (
     DatabaseOpened
     | DirectoryRead
     | ManagerOpened
+    | FrontEndStarted
     | DatabaseSetAside
     | DiskMeasured
     | Committed
@@ -180,6 +191,7 @@ Input: TypeAlias = (
     | ShadowRequested
     | DeliveryRequested
     | OutboxRequested
+    | SenderOffered
     | RecipientOffered
     | TransactionReset
     | MessageOffered
@@ -206,6 +218,7 @@ Input: TypeAlias = (
     | ConnectionLost
     | SessionOpened
     | SessionFailed
+    | PassedCommandAnswered
     | TransmissionActive
     | TransmissionAnswered
     | DiscardAnswered

@@ -49,6 +49,16 @@ class DeliveryRequested:
 
 
 @dataclass(frozen=True, slots=True)
+class SenderOffered:
+    """MAIL FROM, at a front end; any other server answers it without its core. `address` is empty
+    for the null reverse-path. Answered by `SendReply`.
+    """
+
+    session: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
 class RecipientOffered:
     """RCPT TO. Answered by `SendReply`."""
 

@@ -29,6 +29,15 @@ class SessionFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class PassedCommandAnswered:
+    """The peer's answer to a `PassCommand`."""
+
+    session: str
+    code: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class TransmissionActive:
     """The peer took bytes of what is transmitted. Reported at most once in a twentieth of the
     ConnectionInactivityTimeOut of Send connectors (SR-6).
@@ -39,9 +48,9 @@ class TransmissionActive:
 
 @dataclass(frozen=True, slots=True)
 class TransmissionAnswered:
-    """Final answer to `Transmit`. Any code; `refused` names single recipients with code and
-    text. `log_reply` is what the text says of a log or a seed, if it does: it follows from the
-    text, so it is neither compared nor written down.
+    """Final answer to `Transmit` or `PassMessage`. Any code; `refused` names single recipients with
+    code and text. `log_reply` is what the text says of a log or a seed, if it does: it follows from
+    the text, so it is neither compared nor written down.
     """
 
     session: str

@@ -32,7 +32,7 @@ from lab.hosts.simulator.storage.sqlite_files import uri_of
 from lab.hosts.simulator.storage.written_files import Files
 from lab.program.errors import GroundError
 from nodes.core.interface.effects import Commit
-from nodes.core.interface.inputs import Committed, DatabaseOpened, Input
+from nodes.core.interface.inputs import Committed, DatabaseOpened, Input, ManagerOpened
 from nodes.core.interface.queue_changes import InsertMessage, SetContact
 from nodes.core.model.message import Contact
 from nodes.store import sqlite_file
@@ -231,6 +231,7 @@ def test_active_manager_keeps_its_database_too() -> None:
     _, first = disk.plug_in(lambda happened: None, print, 0)
     disk.lose_power()
     _, second = disk.plug_in(lambda happened: None, print, 0)
+    assert isinstance(first, ManagerOpened)
     assert second == replace(first, created=False, starts=2)
 
 

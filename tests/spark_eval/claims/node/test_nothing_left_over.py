@@ -6,6 +6,7 @@ import pytest
 
 from spark_eval.claims.node.nothing_left_over import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
+from tests.spark_eval.runs.front_end_runs import FRONT_END, before_paris
 from tests.spark_eval.runs.run_builder import (
     HEARTBEAT,
     MAILBOX_SERVERS,
@@ -109,6 +110,12 @@ def _full(server: str) -> Run:
     return run
 
 
+def _in_hand() -> Run:
+    run = before_paris()
+    run.lifecycle[FRONT_END][-1]["count"] = 3
+    return run
+
+
 def runs() -> dict[str, Run]:
     return {
         "healthy": healthy(),
@@ -130,6 +137,8 @@ def runs() -> dict[str, Run]:
         "disk-was-full": _full("par-mbx1"),
         "disk-of-asking-one-was-full": _full("lyo-mbx1"),
         "unlisted": _unlisted(),
+        "front-end": before_paris(),
+        "front-end-with-mail": _in_hand(),
     }
 
 
@@ -209,3 +218,10 @@ def test_is_unknown_where_a_fault_never_healed(results: Results) -> None:
 def test_is_unknown_where_nothing_was_listed(results: Results) -> None:
     told = results["unlisted"]
     assert (told.status, told.asked, told.reason) == ("unknown", 0, "nothing was asked")
+
+
+def test_a_front_end_has_nothing_in_its_hands_in_the_end(results: Results) -> None:
+    assert results["front-end"].status == "holds"
+    found = results["front-end-with-mail"]
+    assert (found.status, found.violations) == ("violated", 1)
+    assert "par-fe1 had 3 messages when it was stopped" in found.examples[0].detail
