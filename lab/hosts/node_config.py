@@ -127,6 +127,8 @@ def _database(database: Database) -> Json:
         TRACK_DUPLICATES.name: format_timespan(database.duplicate_detection_window_ms),
         BACKGROUND_CLEANUP.name: format_timespan(database.background_cleanup_ms),
     }
+    if database.journal is not None:
+        described["JournalRecipient"] = database.journal
     if len(database.copies) > 1:
         described["Copies"] = [
             {

@@ -99,13 +99,14 @@ class Database:
     """A mailbox database and its copies, in order of activation preference.
 
     `duplicate_detection_window_ms` is the same wherever it is active (DD-2); each copy cleans up
-    every `background_cleanup_ms` (DD-5).
+    every `background_cleanup_ms` (DD-5). `journal`: the mailbox that gets its journal reports.
     """
 
     name: str
     copies: tuple[DatabaseCopy, ...]
     duplicate_detection_window_ms: int = WEEK_MS
     background_cleanup_ms: int = HOUR_MS
+    journal: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -184,6 +184,10 @@ class DatabaseModel(Strict):
         alias="Background Cleanup",
         description="how often what it knows no more is removed; by default likewise",
     )
+    journal: str | None = Field(
+        default=None,
+        description="the mailbox that gets a report of each message that it gets or sends",
+    )
 
 
 class GroupModel(Strict):
@@ -340,6 +344,7 @@ def _database(name: str, database: DatabaseModel, common: DeliveredTo) -> Databa
         ),
         common.window_ms if window_ms is None else window_ms,
         common.cleanup_ms if cleanup_ms is None else cleanup_ms,
+        None if database.journal is None else database.journal.lower(),
     )
 
 

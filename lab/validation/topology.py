@@ -235,6 +235,10 @@ def _databases(
             yield from _copy(read, trail, copy, names)
             if copy.server in [before.server for before in database.copies[:index]]:
                 yield read.mistake(trail, copy.server, "has a copy already", "name another server")
+        if database.journal is not None and database.journal.lower() not in names.recipients:
+            rule = "is no mailbox of the topology"
+            hint = "write the address of one, as db2-user01@shadowlab.example"
+            yield read.mistake((*here, "journal"), database.journal, rule, hint)
         if len(database.copies) > 1 and read.whole:
             yield from _several_copies(read, (*here, "copies"), database, model)
 

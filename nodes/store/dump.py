@@ -31,6 +31,7 @@ from nodes.core.model.database_copy import CopyState
 from nodes.core.model.message import UNREADABLE_DATE_MS
 from nodes.store import sqlite_file
 from nodes.store.dsn_fields import columns_of
+from nodes.store.journal_fields import journal_of
 from nodes.store.leftovers import LEFTOVERS
 from nodes.store.mailbox.mailbox_copy import standing_of
 from nodes.store.mailbox.stored_content import stored_content
@@ -146,6 +147,7 @@ def mailbox_rows_in(
     for message_row, copies in groupby(connection.execute(_MAILBOXES), key=itemgetter(-1)):
         (content,) = connection.execute(_CONTENT, (message_row,)).fetchone()
         said: Row = {**digest_of(content).columns(), **columns_of(content)}
+        said["journal"] = journal_of(content)
         for *row, _ in copies:
             record: Row = dict(zip(_MAILBOX_KEYS, row, strict=True))
             record["delivered_ms"] = _since(record["delivered_ms"], origin_ms)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from spark_eval.histories.primary import Key, Primary, order_of, primaries_of
+from spark_eval.histories.primary import Key, Primary, is_made_here, order_of, primaries_of
 from spark_eval.histories.sending import ACKNOWLEDGED, Attempt, attempts_of, fate_of
 from spark_eval.histories.shadow import Shadow, ShadowKey, shadows_of
 from spark_eval.read.mail import Mail
@@ -29,8 +29,8 @@ RELAYED, INTERNAL = "relay", "internal"
 
 @dataclass(eq=False)
 class Message:
-    """Rows about one Message-Id; `dsns`: those about it. `sent` is None of what the workload did
-    not write down. `front_ends` are those of the run.
+    """Rows about one Message-Id; `dsns`, `journal_reports`: those about it. `sent` is None of what
+    the workload did not write down. `front_ends` are those of the run.
     """
 
     message_id: str
@@ -42,11 +42,14 @@ class Message:
     queued: list[QueueRow] = field(default_factory=list)
     dsns: list[Message] = field(default_factory=list)
     front_ends: frozenset[str] = frozenset()
+    journal_reports: list[Message] = field(default_factory=list)
 
     @property
     def with_dsns(self) -> tuple[Message, ...]:
-        """This message, and those about it: each is mail, of which the same is asked."""
-        return (self, *self.dsns)
+        """This message, and those about it, journal reports too: each is mail, of which the same is
+        asked.
+        """
+        return (self, *self.dsns, *self.journal_reports)
 
     @cached_property
     def attempts(self) -> tuple[Attempt, ...]:
@@ -79,6 +82,11 @@ class Message:
     def submissions(self) -> list[TrackingRow]:
         """The rows by which a Submission service had Transport's 250, in order."""
         return sorted(self.of_event("SUBMIT"), key=order_of)
+
+    @cached_property
+    def made_here(self) -> list[TrackingRow]:
+        """Of a side effect of another message: by which its server made it."""
+        return [row for row in self.tracking if is_made_here(row)]
 
     @cached_property
     def primaries(self) -> dict[Key, Primary]:
@@ -118,14 +126,16 @@ def messages_of(mail: Mail, front_ends: frozenset[str] = frozenset()) -> list[Me
 
 
 def _with_dsns(found: dict[str, Message]) -> list[Message]:
-    """A DSN about a message that nobody speaks of stands by itself."""
+    """A DSN, or a journal report, about a message that nobody speaks of stands by itself."""
     abouts = {name: about for name, each in found.items() if (about := subject_of(each.tracking))}
     for name, about in sorted(abouts.items()):
         if about in found and about not in abouts:
-            found[about].dsns.append(found.pop(name))
+            side_effect, message = found.pop(name), found[about]
+            is_dsn = bool(side_effect.of_event("DSN"))
+            (message.dsns if is_dsn else message.journal_reports).append(side_effect)
     return [found[name] for name in sorted(found)]
 
 
 def subject_of(rows: Iterable[TrackingRow]) -> str | None:
-    """Of a DSN: the Message-Id that it is about; None of any other message."""
-    return next((message_id(row.reference) for row in rows if row.event == "DSN"), None)
+    """Of a DSN or a journal report: the Message-Id that it is about; None of any other message."""
+    return next((message_id(row.reference) for row in rows if is_made_here(row)), None)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from spark_eval.read.rows import TrackingRow
 
-REDUNDANCY, SAFETY_NET = "REDUNDANCY", "SAFETYNET"
+REDUNDANCY, SAFETY_NET, AGENT = "REDUNDANCY", "SAFETYNET", "AGENT"
 ACCEPTED = "accepted"
 
 
@@ -73,8 +73,20 @@ def key_of(row: TrackingRow) -> Key | None:
     return Key(row.server, row.database_id or "", row.internal_id)
 
 
+def is_journal_report(row: TrackingRow) -> bool:
+    """Whether a server says by that row that it made a journal report (F§1.3: `reference` names the
+    message that it is about).
+    """
+    return row.event == "RECEIVE" and row.source == AGENT
+
+
+def is_made_here(row: TrackingRow) -> bool:
+    """Whether its server made that message itself: a side effect of another one (SM-10)."""
+    return row.event == "DSN" or is_journal_report(row)
+
+
 def is_birth(row: TrackingRow) -> bool:
-    return row.event == "RECEIVE" or (
+    return (row.event == "RECEIVE" and row.source != AGENT) or (
         row.event == "RESUBMIT" and row.source in (REDUNDANCY, SAFETY_NET)
     )
 

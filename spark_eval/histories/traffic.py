@@ -114,9 +114,8 @@ def traffic_of(messages: Sequence[Message], silent: Sequence[Interval]) -> Traff
     """All but `texts`. `silent`: while no server wrote a line."""
     found = Traffic(strange=strange_bodies(messages))
     for message in messages:
-        _take(found, message, silent)
-        for dsn in message.dsns:
-            _take(found, dsn, silent)
+        for each in message.with_dsns:
+            _take(found, each, silent)
     return found
 
 

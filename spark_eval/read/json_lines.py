@@ -26,6 +26,7 @@ from spark_eval.read.rows import (
     Content,
     CopyRow,
     FaultRow,
+    JournalReport,
     LifecycleRow,
     OperationRow,
     OutcomeRow,
@@ -328,6 +329,7 @@ class _Mailbox(NamedTuple):
     reports: tuple[Report, ...] | None
     in_reply_to: str | None
     references: str | None
+    journal: JournalReport | None
 
 
 def _mailbox(rows: Rows, value: Any, ref: Ref, clock: LabClock) -> None:
@@ -336,7 +338,7 @@ def _mailbox(rows: Rows, value: Any, ref: Ref, clock: LabClock) -> None:
         needed(message_id(needed(read.message_id))), needed(read.mailbox).lower(), "mailbox",
         stem_of(ref.file), short_name(read.server), read.delivered_ms, read.submitted_ms, None,
         _sender(read.sender), content, read.reports, read.in_reply_to,
-        read.references, ref,
+        read.references, ref, read.journal,
     )  # fmt: skip
     _add(rows.visible, row)
 

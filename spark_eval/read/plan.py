@@ -136,6 +136,7 @@ class PlannedDatabase(NamedTuple):
     copies: tuple[PlannedCopy, ...] | None
     duplicate_detection_window_ms: int | None
     background_cleanup_ms: int | None
+    journal: str | None = None
 
 
 class PlannedMailbox(NamedTuple):

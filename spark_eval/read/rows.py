@@ -36,6 +36,26 @@ class Report(NamedTuple):
     reporting_mta: str | None = None
 
 
+class Named(NamedTuple):
+    """A recipient as a journal report names him, and the group that led to him."""
+
+    recipient: str | None
+    through: str | None
+
+
+class JournalReport(NamedTuple):
+    """What a journal report says of a message, and what is attached to it."""
+
+    sender: str | None
+    subject: str | None
+    message_id: str | None
+    recipients: tuple[Named, ...] | None
+    attached_subject: str | None
+    content_bytes: int | None
+    header_sha256: str | None
+    body_sha256: str | None
+
+
 class SentRow(NamedTuple):
     """A `message` of the ledger."""
 
@@ -205,7 +225,8 @@ class CopyRow(NamedTuple):
 class VisibleRow(NamedTuple):
     """A copy that a recipient sees, in a mailbox or at a server outside: `kind` is `mailbox` or
     `external`, `place` the database or the server, `dated_ms` its Date as Unix epoch ms. Of a DSN
-    `in_reply_to` and `references` are the Message-Ids that it refers to.
+    `in_reply_to` and `references` are the Message-Ids that it refers to; `journal`: what a journal
+    report says.
     """
 
     message_id: str
@@ -222,6 +243,7 @@ class VisibleRow(NamedTuple):
     in_reply_to: str | None
     references: str | None
     ref: Ref
+    journal: JournalReport | None = None
 
 
 class TrackingRow(NamedTuple):

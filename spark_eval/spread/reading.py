@@ -1,11 +1,13 @@
 """A record that is too large for one task, read by many: each file by one, a stretch of lines at a
 time, and what is said of a message goes to the partition that has all of it.
 
-Two passes: which DSN is about which message has to be known before rows are sent anywhere.
+Two passes: which DSN or journal report is about which message has to be known before rows are sent
+anywhere.
 """
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,6 +17,7 @@ from typing import NamedTuple, TypeAlias
 from pyspark import RDD, StorageLevel
 
 from spark_eval.histories.log_sums import LogSums, asked_outside, no_log_sums
+from spark_eval.histories.primary import is_made_here
 from spark_eval.judging.parts import Part, part_of
 from spark_eval.judging.uncollected import uncollected
 from spark_eval.read.clocks import Life
@@ -26,6 +29,8 @@ from spark_eval.read.lines import Line, lines
 from spark_eval.read.mail import Mail, taken_out
 from spark_eval.read.names import Ref, message_id
 from spark_eval.read.record import PACKED_BADLY, Lines, Record, no_lines, record_of
+
+_MADE_HERE = re.compile("dsn|agent", re.IGNORECASE)
 
 AT_ONCE = 20_000
 """Lines of a file, or messages of a plan, that a task holds at once."""
@@ -119,12 +124,12 @@ def dsns_in(file: File, heading: Heading) -> Iterator[Dsn]:
     if "/MSGTRK" in file[0]:
         for _, read in _stretches(file, heading, _may_be_of_a_dsn):
             for row in read.tracking:
-                if row.event == "DSN" and row.message_id is not None:
+                if is_made_here(row) and row.message_id is not None:
                     yield Dsn(row.message_id, row.ref, message_id(row.reference))
 
 
 def _may_be_of_a_dsn(line: Line) -> bool:
-    return line.number == 1 or line.text.startswith("#") or "dsn" in line.text.lower()
+    return line.number == 1 or line.text.startswith("#") or _MADE_HERE.search(line.text) is not None
 
 
 # what is sent where

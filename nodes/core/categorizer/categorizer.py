@@ -47,6 +47,15 @@ class Categorizer:
         forks = forks_of(self._config, resolved.recipients, size_bytes)
         return Categorised(forks, resolved.expansions)
 
+    def groups_of(self, recipients: tuple[str, ...]) -> dict[str, str]:
+        """Of each member of a group of that envelope, the first group that led to him."""
+        found: dict[str, str] = {}
+        for expansion in resolve(recipients, self._groups).expansions:
+            for member in expansion.members:
+                if member not in expansion.duplicates:
+                    found.setdefault(member, expansion.group)
+        return found
+
     def log(self, message: PrimaryMessage, categorised: Categorised) -> None:
         """EXPAND of each group, and DUPLICATEEXPAND of whom it had that had come before (RT-6)."""
         for expansion in categorised.expansions:

@@ -8,7 +8,7 @@ and the rule (SR-13). It reads no file and knows no clock: the shell does both.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 from nodes.core.config.contradictions import contradictions
@@ -159,6 +159,7 @@ class NodeConfig:
     `duplicate_windows_ms` name to its duplicate detection window, wherever it is active (DD-2),
     `cleanup_intervals_ms` name to how often each copy removes what is older (DD-5).
     `groups` are the distribution groups as they stand when the node is set up.
+    `journal_recipients` map a journaled database to its journal mailbox, in lower case.
     """
 
     me: Server
@@ -173,6 +174,7 @@ class NodeConfig:
     cleanup_intervals_ms: Mapping[str, int]
     network: Network
     groups: tuple[DistributionGroup, ...] = ()
+    journal_recipients: Mapping[str, str] = field(default_factory=dict)
 
     def server_named(self, name: str) -> Server | None:
         return next((server for server in self.servers if server.name == name), None)
@@ -204,6 +206,7 @@ def read_config(document: Json) -> NodeConfig:
         cleanup_intervals_ms=_of_databases(document, BACKGROUND_CLEANUP),
         network=read_network(document),
         groups=tuple(map(group_of, objects_if_any(document, GROUPS))),
+        journal_recipients=_journal_recipients(document),
     )
 
 
@@ -322,6 +325,21 @@ def _copies(database: Json) -> tuple[DatabaseCopy, ...]:
             "one copy a server, and one of them on Server",
         )
     return tuple(sorted(copies, key=lambda copy: copy.preference))
+
+
+def _journal_recipients(document: Json) -> dict[str, str]:
+    """Of the databases that have one, each a mailbox of the organisation."""
+    mailboxes = {text(entry, "Address").lower() for entry in objects(document, "Mailboxes")}
+    found = {
+        text(entry, "Name"): text(entry, "JournalRecipient").lower()
+        for entry in objects(document, "Databases")
+        if "JournalRecipient" in entry
+    }
+    for address in found.values():
+        if address not in mailboxes:
+            rule = "is no mailbox of the organisation"
+            raise refusal("JournalRecipient", address, rule, "name one of Mailboxes")
+    return found
 
 
 def _of_databases(document: Json, parameter: Parameter) -> dict[str, int]:

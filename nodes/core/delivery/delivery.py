@@ -3,9 +3,9 @@ discard notification.
 
 The promises kept here: a message's discard status becomes complete, it moves to the Primary Safety
 Net and its discard notification is written in one transaction (SM-1, SM-5); a shadow is released
-only when every fork is done, side-effect messages too (SM-10); what cannot be delivered in
-MessageExpirationTimeout expires with a DSN (SM-12), what cannot in DelayNotificationTimeout is
-reported as delayed (RT-5).
+only when every fork is done, and every side effect, as DSNs and journal reports (SM-10); what
+cannot be delivered in MessageExpirationTimeout expires with a DSN (SM-12), what cannot in
+DelayNotificationTimeout is reported as delayed (RT-5).
 
 One transaction of a message is under way at a time. What finishes meanwhile waits for it, so the
 last one always knows that it is the last.
@@ -32,6 +32,7 @@ from nodes.core.delivery.delivery_queue import (
 )
 from nodes.core.delivery.discard_notifications import Discards
 from nodes.core.delivery.dsn import Report, delay_report, non_delivery_report
+from nodes.core.delivery.journal import Journaling
 from nodes.core.delivery.redirecting import Left, Redirecting
 from nodes.core.delivery.safety_net import SafetyNet
 from nodes.core.delivery.tracked import HasShadow, Tracked, stored
@@ -40,6 +41,7 @@ from nodes.core.engine.tracking_rows import (
     log_mailbox_delivery,
     primary_row,
     send_row,
+    suppressed_row,
 )
 from nodes.core.engine.work import COMMIT_RETRY_MS, Work
 from nodes.core.interface.queue_changes import (
@@ -58,7 +60,6 @@ from nodes.core.model.next_hop import NextHop
 from nodes.core.sessions.outbound import Sessions
 
 EXPIRED_STATUS = "550 4.4.7 QUEUE.Expired"
-DELAYED_CONTEXT = "delayed"
 NO_ROUTE_STATUS = "550 5.1.10 RESOLVER.ADR.RecipientNotFound"
 
 
@@ -86,6 +87,7 @@ class Delivery:
         self._active_copies = active_copies
         self._categorizer = categorizer
         self._mailboxes = mailboxes
+        self._journaling = Journaling(config, identity, categorizer)
         self._messages: dict[int, Tracked] = {}
         self._queues: dict[NextHop, DeliveryQueue] = {}
         self.redirecting = Redirecting(self._queues)
@@ -111,6 +113,8 @@ class Delivery:
             self._link_to_parent(message)
         for message in messages:
             tracked = self._messages[message.internal_id]
+            if not tracked.side_effects:
+                tracked.send(self._journaling.report_again(message, self._work.now_ms))
             self._enqueue(tracked)
             self._advance(tracked)
 
@@ -120,11 +124,13 @@ class Delivery:
         """
         self._track(message, self._work.now_ms if since_ms is None else since_ms)
         self._link_to_parent(message)
-        self._enqueue(self._messages[message.internal_id])
+        tracked = self._messages[message.internal_id]
+        tracked.send(self._journaling.report(message, self._work.now_ms))
+        self._enqueue(tracked)
         recipients, is_group = message.envelope.recipients, self._categorizer.is_group
         if not message.forks and not all(map(is_group, recipients)):
-            self._fail(self._messages[message.internal_id], recipients, NO_ROUTE_STATUS)
-        self._advance(self._messages[message.internal_id])
+            self._fail(tracked, recipients, NO_ROUTE_STATUS)
+        self._advance(tracked)
 
     def write_holder(self, holder: SetShadowServer) -> None:
         """Who holds the shadow of a message, which a full disk did not take, with what is written
@@ -340,22 +346,9 @@ class Delivery:
             self._config, self._identity, message, recipients, status, self._work.now_ms
         )
         if report is not None and message.resubmit_request is not None:
-            self._log_suppressed(message, recipients, status)
-        elif report is not None:
+            self._work.emit(suppressed_row(message, recipients, status))
+        else:
             tracked.send(report)
-
-    def _log_suppressed(
-        self, message: PrimaryMessage, recipients: tuple[str, ...], status: str
-    ) -> None:
-        row = primary_row(
-            "SUPPRESSED",
-            "DSN",
-            message,
-            recipients=recipients,
-            source_context=message.resubmit_request or "",
-            recipient_status=status,
-        )
-        self._work.emit(row)
 
     def _advance(self, tracked: Tracked) -> None:
         """Write down what has ended; with the last fork, and no side effect left, the end of the
@@ -429,8 +422,9 @@ class Delivery:
             self._advance(parent)
 
     def _reported(self, original: PrimaryMessage, report: Report) -> None:
-        about, context = original.header.message_id, DELAYED_CONTEXT if report.is_of_delay else ""
-        row = primary_row("DSN", "DSN", report.message, reference=about, source_context=context)
+        event, source, context = report.logged_as
+        about = original.header.message_id
+        row = primary_row(event, source, report.message, reference=about, source_context=context)
         self._work.emit(row)
         self.add(report.message)
 
@@ -452,6 +446,5 @@ class Delivery:
         report = delay_report(
             self._config, self._identity, tracked.message, tracked.waiting, self._work.now_ms
         )
-        if report is not None:
-            tracked.send(report)
-            self._advance(tracked)
+        tracked.send(report)
+        self._advance(tracked)

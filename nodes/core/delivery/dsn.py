@@ -35,16 +35,20 @@ DELAYED = Wording(
     status="4.0.0",
 )
 LINE_LIMIT = 998  # RFC 5322 section 2.1.1, in octets
+DELAY_LOGGED_AS = ("DSN", "DSN", "delayed")
 DELAYED_STATUS = "400 4.4.7 Message delayed"
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A DSN and its content; `is_of_delay`: what it is about may still be delivered."""
+    """A side effect of a message, a DSN or a journal report, and its content; `logged_as`: event,
+    source and source-context of its row. `is_of_delay`: what it is about may still be delivered.
+    """
 
     message: PrimaryMessage
     body: BodyHandle
     is_of_delay: bool = False
+    logged_as: tuple[str, str, str] = ("DSN", "DSN", "")
 
 
 def non_delivery_report(
@@ -71,7 +75,7 @@ def delay_report(
 ) -> Report | None:
     """The same of what waits for longer than DelayNotificationTimeout (RT-5)."""
     made = _report(config, identity, original, recipients, DELAYED_STATUS, now_ms, DELAYED)
-    return Report(*made, is_of_delay=True) if made is not None else None
+    return Report(*made, True, DELAY_LOGGED_AS) if made is not None else None
 
 
 def _report(
@@ -92,7 +96,7 @@ def _report(
         return None
     internal_id = identity.next_internal_id()
     message_id = f"<{identity.network_message_id(internal_id)}@{config.me.fqdn}>"
-    subject = _within_a_line(f"{wording.subject}: {original.header.subject}")
+    subject = within_a_line(f"{wording.subject}: {original.header.subject}")
     header = Header(message_id, now_ms // 1000 * 1000, subject)
     text = _text(config, original, header, recipients, status, now_ms, wording)
     message = PrimaryMessage(
@@ -142,7 +146,8 @@ def _text(
     return "\r\n".join([*whole, f"--{boundary}--", ""])
 
 
-def _within_a_line(subject: str) -> str:
+def within_a_line(subject: str) -> str:
+    """As much of it as a line has room for."""
     room = LINE_LIMIT - len("Subject: ")
     return subject.encode()[:room].decode("utf-8", "ignore")
 

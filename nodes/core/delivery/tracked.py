@@ -76,8 +76,10 @@ class Tracked:
         fork = self.forks.get(next_hop)
         return fork is None or fork.state in ENDS
 
-    def send(self, report: Report) -> None:
-        """With what is written down next."""
+    def send(self, report: Report | None) -> None:
+        """With what is written down next; None: there is nobody to inform."""
+        if report is None:
+            return
         self.reports.append(report)
         self.side_effects.add(report.message.internal_id)
 

@@ -90,6 +90,20 @@ def send_row(
     )
 
 
+def suppressed_row(
+    message: PrimaryMessage, recipients: tuple[str, ...], status: str
+) -> LogTracking:
+    """SUPPRESSED: nobody is sent a DSN about what was resubmitted (SN-10)."""
+    return primary_row(
+        "SUPPRESSED",
+        "DSN",
+        message,
+        recipients=recipients,
+        source_context=message.resubmit_request or "",
+        recipient_status=status,
+    )
+
+
 def defer_row(message: PrimaryMessage, fork: Fork, reason: str) -> LogTracking:
     """DEFER: a fork waits for its retry."""
     custom = (("Fork", str(fork.next_hop)),)

@@ -26,8 +26,8 @@ from nodes.core.model.next_hop import NextHop
 
 @dataclass(frozen=True, slots=True)
 class InsertMessage:
-    """A new primary message with its forks. `body` is stored with it (`in:` or `made:`), or stays
-    where it is (`db:`).
+    """A new primary message with its forks. `body` is stored with it (`in:`, `made:`, `attached:`),
+    or stays where it is (`db:`).
     """
 
     message: PrimaryMessage

@@ -3,7 +3,8 @@ notifications.
 
 Plain values, metadata only. Bodies are handles (`BodyHandle`): `in:<n>` names bytes that the shell
 still holds in memory for a session, `db:<internal id>` a body in the queue database,
-`outbox:<database>:<item>` one in an Outbox, `made:<text>` a body the core wrote itself (a DSN).
+`outbox:<database>:<item>` one in an Outbox, `made:<text>` a body the core wrote itself (a DSN),
+`attached:…` one that it wrote around another one (a journal report).
 Times are lab time in Unix epoch milliseconds.
 """
 
@@ -16,6 +17,14 @@ from typing import TypeAlias
 from nodes.core.model.next_hop import NextHop
 
 BodyHandle: TypeAlias = str
+
+ATTACHED = "attached:"
+
+
+def attached(handle: BodyHandle, boundary: str, text: str) -> BodyHandle:
+    """`text`, the body that `handle` names, and the end of what that boundary divides."""
+    return f"{ATTACHED}{handle}|{boundary}|{text}"
+
 
 UNREADABLE_DATE_MS = -(1 << 62)
 """A submit time up to this is none: it stands for the octets of a `Date:` that cannot be read."""
@@ -84,9 +93,10 @@ class PrimaryMessage:
 
     `shadow_server` holds the shadow copy, None where there is none, in its queue database of
     `shadow_database_id` (empty: not known). `side_effect_of` names the
-    message whose side effect this one is (a DSN), so that the shadow of that one is kept until this
-    one is done (SM-10). `resubmit_request` names the request that made it; such a message causes no
-    DSN (SN-10). `delay_notified`: its sender was, or will be, by a DSN that is stored (RT-5).
+    message whose side effect this one is (a DSN, a journal report), so that the shadow of that one
+    is kept until this one is done (SM-10). `resubmit_request` names the request that made it; such
+    a message causes no DSN (SN-10). `delay_notified`: its sender was, or will be, by a DSN that is
+    stored (RT-5).
     """
 
     internal_id: int

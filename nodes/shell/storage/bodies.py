@@ -1,6 +1,7 @@
 """Where the bytes behind a body handle are: in memory (`in:`), in the queue database (`db:`), in a
 mailbox database (`log:<name>:<number>`, `seed:<name>`, `mailbox:<name>:<address>`,
-`outbox:<name>:<item>`), or in the handle itself (`made:`).
+`outbox:<name>:<item>`), or in the handle itself (`made:`), which may have another body in it
+(`attached:`).
 
 In memory are the bodies of messages that are not durable yet. They are let go as soon as they are,
 so a node holds metadata and not mail.
@@ -12,7 +13,7 @@ from collections.abc import Callable
 from threading import Lock
 from typing import Protocol, TypeAlias
 
-from nodes.core.model.message import BodyHandle
+from nodes.core.model.message import ATTACHED, BodyHandle
 from nodes.core.model.outbox import OUTBOX
 from nodes.store.queue.changes import BodyGone
 
@@ -73,6 +74,9 @@ class Bodies:
 
     def fetch(self, handle: BodyHandle) -> bytes:
         """The bytes, wherever they are; may wait for the disk. Raises BodyGone, sqlite3.Error."""
+        if handle.startswith(ATTACHED):
+            around, boundary, text = handle.removeprefix(ATTACHED).split("|", 2)
+            return b"".join((text.encode(), self.fetch(around), f"\r\n--{boundary}--\r\n".encode()))
         content = self.at_hand(handle)
         if content is not None:
             return content

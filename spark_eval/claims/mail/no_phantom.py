@@ -1,7 +1,8 @@
 """no_phantom: nothing is delivered that no one sent, and nothing to anyone it was not sent to:
 himself, or by a group that he was in when a server came to answer for it (SN-11).
 
-A DSN is sent by the transport itself: it may reach the sender of the message that it is about.
+A DSN is sent by the transport itself: it may reach the sender of the message that it is about. A
+journal report may reach the journal mailboxes of the databases that its message concerns.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from spark_eval.cases.case import FITS, UNKNOWN, VIOLATED, Case, Judged, asked
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail.addressees import addressees
+from spark_eval.expected.mail.journal_reports import journal_mailboxes
 from spark_eval.histories.message import Message
 from spark_eval.histories.run import Run
 from spark_eval.read.plan import LEDGER, MAILBOXES, TRACKING
@@ -29,6 +31,10 @@ def _cases(message: Message, run: Run) -> Iterator[Case]:
         for seen in dsn.visible:
             is_right = sent is not None and seen.recipient == sent.sender
             yield from _case(dsn, run, seen, is_right=is_right)
+    journals = journal_mailboxes(message, run, is_sure=False)
+    for report in message.journal_reports:
+        for seen in report.visible:
+            yield from _case(report, run, seen, is_right=seen.recipient in journals)
 
 
 def _case(message: Message, run: Run, seen: VisibleRow, *, is_right: bool) -> Iterator[Case]:

@@ -26,7 +26,7 @@ from spark_eval.expected.mail.redirections import redirections, surely_redirects
 from spark_eval.expected.node.disk import is_lost
 from spark_eval.expected.node.front_ends import says_server_lost
 from spark_eval.histories.message import Message
-from spark_eval.histories.primary import order_of
+from spark_eval.histories.primary import is_birth, order_of
 from spark_eval.histories.run import Run
 from spark_eval.histories.sending import Attempt
 from spark_eval.intervals.outage import Certainty
@@ -44,7 +44,7 @@ def _cases(message: Message, run: Run) -> Iterator[Case]:
     for each in message.with_dsns:
         yield from _meanwhile(each, run)
         named, unnamed = _named(each, run), list[TrackingRow]()
-        for row in sorted(each.of_event("RECEIVE"), key=order_of):
+        for row in sorted((row for row in each.of_event("RECEIVE") if is_birth(row)), key=order_of):
             if (row.server, row.internal_id) in named:
                 yield from of_row(HOLDS, row, ("TL-2",), "")
             else:

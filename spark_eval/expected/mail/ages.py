@@ -50,7 +50,7 @@ def _since(message: Message) -> dict[Key | None, Since]:
             born.at_ms if born else None, max(rows, default=None), born.ref if born else None,
             primary.loaded is not None,
         )  # fmt: skip
-    for row in message.of_event("DSN"):
+    for row in message.made_here:
         made = key_of(row)
         known = found.get(made)
         if made is not None and (known is None or known.born_ms is None):

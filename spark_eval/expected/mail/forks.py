@@ -1,17 +1,18 @@
 """The forks of a primary message: is every recipient done, and every side effect, and when.
 
-A side effect is a DSN that its server made about it (SM-10). Of a message that a server has twice
-nobody can say which of the two a DSN is about, but that none is about mail from a Safety Net
-(SN-10). A server that forgot what it had done by a restart serves again.
+A side effect is a DSN or a journal report that its server made about it (SM-10). Of a message that
+a server has twice nobody can say which of the two it is about, but that none is about mail from a
+Safety Net (SN-10). A server that forgot what it had done by a restart serves again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from spark_eval.expected.mail.addressees import answered_for
+from spark_eval.expected.mail.journal_reports import Journaled, journal_reports_about
 from spark_eval.expected.mail.notifications import Dsn, dsns_about
 from spark_eval.histories.message import Message
 from spark_eval.histories.primary import Key, Primary, key_of, order_of
@@ -20,13 +21,14 @@ from spark_eval.intervals.interval import FOREVER_MS
 from spark_eval.read.names import Ref
 from spark_eval.read.rows import TrackingRow, collected
 
+SideEffect: TypeAlias = Dsn | Journaled
 _DONE = ("SEND", "DELIVER", "DUPLICATEDELIVER")
 
 
 class Forks(NamedTuple):
     """`expired`: some of it failed. `served_ms`: when the last recipient was, if all are;
     `known_ms`: as `done_ms`, but later where its server forgot that by a restart and served
-    somebody again, or where a DSN may be about it or about another one of the same Message-Id.
+    somebody again, or where a side effect may be of it or of another one of the same Message-Id.
     """
 
     complete: bool
@@ -40,7 +42,7 @@ class Forks(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """One recipient, or one DSN: `done`, the row that says so."""
+    """One recipient, or one side effect: `done`, the row that says so."""
 
     done: TrackingRow | None
     known_ms: int | None
@@ -56,10 +58,14 @@ def is_done(row: TrackingRow) -> bool:
 def forks_of(message: Message, run: Run) -> dict[Key, Forks]:
     """Of each primary message of which its server says for whom it answers."""
     served = _served(message.tracking)
-    dsns = [*dsns_about(message, of_delay=False), *dsns_about(message, of_delay=True)]
+    effects: list[SideEffect] = [
+        *dsns_about(message, of_delay=False),
+        *dsns_about(message, of_delay=True),
+        *journal_reports_about(message),
+    ]
     whom = answered_for(message, run)
     return {
-        key: _forks([*_owed(primary, whom[key], served), *_reported(primary, message, dsns)])
+        key: _forks([*_owed(primary, whom[key], served), *_reported(primary, message, effects)])
         for key, primary in message.primaries.items()
         if primary.is_there
     }
@@ -91,7 +97,7 @@ def _owed(
         yield _Part(rows[0], last_ms if again else rows[0].at_ms, is_owed=True, is_sure=True)
 
 
-def _reported(primary: Primary, message: Message, dsns: Iterable[Dsn]) -> Iterator[_Part]:
+def _reported(primary: Primary, message: Message, effects: Iterable[SideEffect]) -> Iterator[_Part]:
     if primary.is_resubmitted:
         return
     store = primary.key[:2]
@@ -100,9 +106,9 @@ def _reported(primary: Primary, message: Message, dsns: Iterable[Dsn]) -> Iterat
         for each in message.primaries.values()
         if each.key[:2] == store and not each.is_resubmitted
     ]
-    for dsn in dsns:
-        if dsn.key is not None and dsn.key[:2] == store:
-            done = _first_done(dsn)
+    for effect in effects:
+        if effect.key is not None and effect.key[:2] == store:
+            done = _first_done(effect)
             if len(alike) == 1:
                 yield _Part(done, done.at_ms if done else None, is_owed=False, is_sure=True)
             else:
@@ -110,8 +116,8 @@ def _reported(primary: Primary, message: Message, dsns: Iterable[Dsn]) -> Iterat
                 yield _Part(None, known_ms, is_owed=False, is_sure=False)
 
 
-def _first_done(dsn: Dsn) -> TrackingRow | None:
-    rows = [row for row in dsn.message.tracking if is_done(row) and key_of(row) == dsn.key]
+def _first_done(effect: SideEffect) -> TrackingRow | None:
+    rows = [row for row in effect.message.tracking if is_done(row) and key_of(row) == effect.key]
     return min(rows, key=order_of, default=None)
 
 

@@ -8,7 +8,7 @@ A DSN is a message of its own, and names the one that it is about. The null send
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from spark_eval.cases.case import UNKNOWN
 from spark_eval.expected.safety_net.resubmissions import expected
@@ -21,6 +21,19 @@ from spark_eval.read.names import Ref
 from spark_eval.read.rows import TrackingRow
 
 FAILED, DELAYED = "failed", "delayed"  # what a DSN says of a recipient (RFC 3464 section 2.3.3)
+
+
+class MadeByServer(Protocol):
+    """A DSN or a journal report as its server logged it; `message` is its own history."""
+
+    @property
+    def message(self) -> Message: ...
+
+    @property
+    def row(self) -> TrackingRow: ...
+
+    @property
+    def key(self) -> Key | None: ...
 
 
 class Dsn(NamedTuple):
@@ -78,7 +91,7 @@ def notified(dsns: Iterable[Dsn], reader: str, action: str) -> Notified:
     )
 
 
-def dsn_given_up(dsns: Iterable[Dsn], reader: str, run: Run) -> Ref | None:
+def dsn_given_up(dsns: Iterable[MadeByServer], reader: str, run: Run) -> Ref | None:
     """Where a server gave up a DSN to `reader`, and a fault was in its way all the time: a DSN has
     no sender whom another one could be sent to (RFC 5321 section 4.5.5), so nobody hears of it. It
     was in trouble with it, and after that no longer than an attempt hangs and the retry ladder
@@ -90,7 +103,7 @@ def dsn_given_up(dsns: Iterable[Dsn], reader: str, run: Run) -> Ref | None:
     return given_up or min(_lost_with_a_copy(made, reader, run), default=None)
 
 
-def _given_up(dsns: Iterable[Dsn], reader: str, run: Run) -> Iterator[Ref]:
+def _given_up(dsns: Iterable[MadeByServer], reader: str, run: Run) -> Iterator[Ref]:
     place = run.directory.place_of(reader)
     for dsn in dsns:
         for row in _failures(dsn, reader):
@@ -101,7 +114,7 @@ def _given_up(dsns: Iterable[Dsn], reader: str, run: Run) -> Iterator[Ref]:
                     yield row.ref
 
 
-def _lost_with_a_copy(dsns: Iterable[Dsn], reader: str, run: Run) -> Iterator[Ref]:
+def _lost_with_a_copy(dsns: Iterable[MadeByServer], reader: str, run: Run) -> Iterator[Ref]:
     for dsn in dsns:
         for each in expected(dsn.message, run):
             is_lost = each.lost and not each.is_seen and each.status == UNKNOWN
@@ -109,7 +122,7 @@ def _lost_with_a_copy(dsns: Iterable[Dsn], reader: str, run: Run) -> Iterator[Re
                 yield each.fork.first.row.ref
 
 
-def _failures(dsn: Dsn, reader: str) -> Iterator[TrackingRow]:
+def _failures(dsn: MadeByServer, reader: str) -> Iterator[TrackingRow]:
     for row in dsn.message.of_event("FAIL"):
         is_own = row.source == "QUEUE" and key_of(row) == dsn.key
         if is_own and reader in (row.recipients or ()):
@@ -117,7 +130,7 @@ def _failures(dsn: Dsn, reader: str) -> Iterator[TrackingRow]:
 
 
 def _was_in_trouble(
-    dsn: Dsn, failed: TrackingRow, server: Server, troubles: Iterable[Trouble], run: Run
+    dsn: MadeByServer, failed: TrackingRow, server: Server, troubles: Iterable[Trouble], run: Run
 ) -> bool:
     config = server.config
     wait_ms = max(config.glitch_ms, config.transient_ms, config.outage_ms) + int(1000 * run.speed)

@@ -151,7 +151,7 @@ class Delivered(NamedTuple):
 def delivered_by(message: Message) -> list[Delivered]:
     """By what the servers that answered for it say themselves."""
     owned = {key for key, each in message.primaries.items() if each.is_there}
-    owned |= {key for row in message.of_event("DSN") if (key := key_of(row)) is not None}
+    owned |= {key for row in message.made_here if (key := key_of(row)) is not None}
     rows: dict[tuple[Key, str], list[TrackingRow]] = {}
     for row in message.tracking:
         key, database = key_of(row), database_of(row)

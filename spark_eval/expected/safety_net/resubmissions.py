@@ -65,7 +65,7 @@ class Fork(NamedTuple):
 def forks_brought(message: Message, run: Run) -> list[Fork]:
     """Of messages that a server answered for, which it does for a DSN that it made, too."""
     owned = {key for key, each in message.primaries.items() if each.is_there}
-    owned |= {key for row in message.of_event("DSN") if (key := key_of(row)) is not None}
+    owned |= {key for row in message.made_here if (key := key_of(row)) is not None}
     rows = collected(
         ((key, each.database), each)
         for each in brought_into(message, run)

@@ -67,6 +67,6 @@ def rows_of(copy: Copy) -> list[TrackingRow]:
 def _possible(copy: Copy, made: TrackingRow, run: Run) -> Interval:
     """A side effect keeps it there (SM-10)."""
     forks = forks_of(copy.message, run).get(copy.shadow.key.primary)
-    is_over = forks is not None and forks.complete and not copy.message.dsns
+    is_over = forks is not None and forks.complete and len(copy.message.with_dsns) == 1
     hi_ms = forks.known_ms if forks is not None and is_over else None
     return Interval(made.at_ms, FOREVER_MS if hi_ms is None else hi_ms + exchange_ms(run))

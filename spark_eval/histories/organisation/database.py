@@ -9,7 +9,8 @@ from dataclasses import dataclass
 class Database:
     """`copies`: its servers, the one that is active at the start first, and the activation
     preference of each; `window_ms` of its duplicate
-    detection (DD-2), `cleanup_ms` between clean-ups (DD-5).
+    detection (DD-2), `cleanup_ms` between clean-ups (DD-5); `journal`: the mailbox
+    that gets its journal reports.
     """
 
     name: str
@@ -17,6 +18,7 @@ class Database:
     preferences: tuple[int | None, ...]
     window_ms: int | None
     cleanup_ms: int | None = None
+    journal: str | None = None
 
     def preference(self, server: str) -> int | None:
         """The activation preference of the copy there; the lower, the better."""

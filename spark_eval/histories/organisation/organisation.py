@@ -94,8 +94,9 @@ def _databases(record: Record, servers: Mapping[str, Server]) -> dict[str, Datab
             # plans of before, and those made by hand, give servers the window
             window_ms = servers[copies[0]].config.window_ms
         if each.name is not None:
+            journal = each.journal.lower() if each.journal else None
             found[each.name] = Database(
-                each.name, copies, preferences, window_ms, each.background_cleanup_ms
+                each.name, copies, preferences, window_ms, each.background_cleanup_ms, journal
             )
     return found
 

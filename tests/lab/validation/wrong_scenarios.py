@@ -947,6 +947,12 @@ TOPOLOGIES = {
         "[par-mbx2, par-mbx2]",
         "12:28: databases.DB1.copies[1], par-mbx2, has a copy already | name another server",
     ),
+    "a journal mailbox that is none": (
+        "[par-mbx2]",
+        "[par-mbx2], journal: group1@shadowlab.example",
+        "12:37: databases.DB1.journal, group1@shadowlab.example, is no mailbox of the topology"
+        " | write the address of one, as db2-user01@shadowlab.example",
+    ),
     "a lagged copy that is active first": (
         "[par-mbx2]",
         "[{server: par-mbx2, ReplayLagTime: 1d}]",
