@@ -32,11 +32,11 @@ from nodes.core.engine.work import Work
 from nodes.core.interface import inputs
 from nodes.core.interface.effects import Effect, LogLifecycle
 from nodes.core.interface.replies import R502_NOT_IMPLEMENTED
-from nodes.core.mailbox_moves import MailboxMoves
 from nodes.core.model.identity import Identity
+from nodes.core.moves.mailbox_moves import MailboxMoves
+from nodes.core.moves.redirection import Redirection
 from nodes.core.queue_viewer import QueueViewer
 from nodes.core.receiving import Receiving
-from nodes.core.redirection import Redirection
 from nodes.core.resubmission.requests import Resubmission
 from nodes.core.sessions.inbound import InboundSessions
 from nodes.core.sessions.inbound_session import InboundSession

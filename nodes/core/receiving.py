@@ -60,7 +60,6 @@ from nodes.core.interface.replies import (
     r250_queued_for_delivery,
     r250_queued_for_redundancy,
 )
-from nodes.core.mailbox_moves import MailboxMoves
 from nodes.core.model.identity import Identity
 from nodes.core.model.message import (
     BodyHandle,
@@ -72,6 +71,7 @@ from nodes.core.model.message import (
 )
 from nodes.core.model.octets import count_of
 from nodes.core.model.outbox import IntoOutbox, OutboxItem
+from nodes.core.moves.mailbox_moves import MailboxMoves
 from nodes.core.routing.boundary import is_inside
 from nodes.core.sessions.inbound import InboundSessions
 from nodes.core.sessions.inbound_session import InboundSession

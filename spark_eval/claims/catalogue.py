@@ -13,9 +13,7 @@ from spark_eval.claims.mail import (
     drains_after_heal,
     dsn_sent,
     dsn_suppressed,
-    dsns_fit,
     groups_expanded,
-    journaled_once,
     logged_once,
     no_loss,
     no_phantom,
@@ -46,6 +44,7 @@ from spark_eval.claims.node import (
     strangers_learn_nothing,
     submitted_from_outbox,
 )
+from spark_eval.claims.reports import dsns_fit, journaled_once
 from spark_eval.claims.routing import redirected_as_asked, routed_as_computed
 from spark_eval.claims.safety_net import (
     best_copy_mounted,

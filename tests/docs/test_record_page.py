@@ -29,7 +29,7 @@ from spark_eval.compare.comparison import Compared, Comparison
 from spark_eval.judging.results import ClaimResult, CounterExample
 from spark_eval.judging.verdict import Verdict
 from spark_eval.read import json_lines
-from spark_eval.read.rows import FaultRow, OperationRow, StrangerRow
+from spark_eval.read.rows import FaultRow, JournalReport, OperationRow, StrangerRow
 from spark_eval.report.rows import ReportRows
 from spark_eval.results import schema
 from spark_eval.results.counts import NO_DELIVERY, NO_PROMOTION, NO_SAFETY_NET
@@ -64,7 +64,13 @@ SPARK_WORDS = {
     f"ARRAY<{schema.LINK}>": "list of link",
     "ARRAY<STRING>": "list of string",
 }
-COLUMN_WORDS = {int: ("int", "bigint"), str: ("string",), float: ("double",), bool: ("boolean",)}
+COLUMN_WORDS = {
+    int: ("int", "bigint"),
+    str: ("string",),
+    float: ("double",),
+    bool: ("boolean",),
+    JournalReport: ("object",),
+}
 JSON_WORDS = {int: "integer", str: "string", float: "number", bool: "boolean"}
 # parts of plan.json by the key that leads to them; a part's own keys are those of its dataclass
 PARTS: Mapping[str, type] = {

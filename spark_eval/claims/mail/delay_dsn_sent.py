@@ -22,7 +22,8 @@ from spark_eval.cases.forms import bound, response
 from spark_eval.cases.words import hole_of, stamp
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail.delays import Delay, delays
-from spark_eval.expected.mail.notifications import (
+from spark_eval.expected.mail.waited_for import waited_for
+from spark_eval.expected.reports.notifications import (
     DELAYED,
     Dsn,
     Notified,
@@ -30,7 +31,6 @@ from spark_eval.expected.mail.notifications import (
     dsns_about,
     notified,
 )
-from spark_eval.expected.mail.waited_for import waited_for
 from spark_eval.histories.message import Message
 from spark_eval.histories.organisation.server import Server
 from spark_eval.histories.run import Run

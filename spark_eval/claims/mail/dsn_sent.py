@@ -20,7 +20,7 @@ from typing import NamedTuple
 from spark_eval.cases.case import FITS, HOLDS, NOT_ASKED, UNKNOWN, VIOLATED, Case, Judged, asked
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail.deliveries import deliveries
-from spark_eval.expected.mail.notifications import (
+from spark_eval.expected.reports.notifications import (
     FAILED,
     Dsn,
     Notified,

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from spark_eval.cases.case import HOLDS, Case, asked, fits
 from spark_eval.claims.claim import Claim
-from spark_eval.expected.mail.notifications import dsns_about
+from spark_eval.expected.reports.notifications import dsns_about
 from spark_eval.expected.shadow.came_back import Returned, came_back
 from spark_eval.histories.message import Message
 from spark_eval.histories.primary import Key, key_of

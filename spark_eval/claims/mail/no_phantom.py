@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from spark_eval.cases.case import FITS, UNKNOWN, VIOLATED, Case, Judged, asked
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail.addressees import addressees
-from spark_eval.expected.mail.journal_reports import journal_mailboxes
+from spark_eval.expected.reports.journal_reports import journal_mailboxes
 from spark_eval.histories.message import Message
 from spark_eval.histories.run import Run
 from spark_eval.read.plan import LEDGER, MAILBOXES, TRACKING

@@ -14,14 +14,14 @@ from spark_eval.cases.words import stamp
 from spark_eval.expected.mail.addressees import addressees, left_unserved
 from spark_eval.expected.mail.arrivals import brought_into
 from spark_eval.expected.mail.custodians import Custodians, custodians
-from spark_eval.expected.mail.notifications import (
+from spark_eval.expected.mail.submissions import lost_in_outbox
+from spark_eval.expected.reports.notifications import (
     FAILED,
     Notified,
     dsn_given_up,
     dsns_about,
     notified,
 )
-from spark_eval.expected.mail.submissions import lost_in_outbox
 from spark_eval.expected.safety_net.corruptions import emptied_by
 from spark_eval.expected.safety_net.resubmissions import expected
 from spark_eval.histories.message import Message

@@ -12,8 +12,8 @@ from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from spark_eval.expected.mail.addressees import answered_for
-from spark_eval.expected.mail.journal_reports import Journaled, journal_reports_about
-from spark_eval.expected.mail.notifications import Dsn, dsns_about
+from spark_eval.expected.reports.journal_reports import Journaled, journal_reports_about
+from spark_eval.expected.reports.notifications import Dsn, dsns_about
 from spark_eval.histories.message import Message
 from spark_eval.histories.primary import Key, Primary, key_of, order_of
 from spark_eval.histories.run import Run

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from spark_eval.expected.mail.addressees import answered_for
 from spark_eval.expected.mail.calls import slack_ms
 from spark_eval.expected.mail.forks import is_done
-from spark_eval.expected.mail.notifications import Dsn
 from spark_eval.expected.node.disk import FULL, is_lost
+from spark_eval.expected.reports.notifications import Dsn
 from spark_eval.histories.message import Message
 from spark_eval.histories.organisation.server import Server
 from spark_eval.histories.primary import Primary, key_of

@@ -950,7 +950,7 @@ TOPOLOGIES = {
     "a journal mailbox that is none": (
         "[par-mbx2]",
         "[par-mbx2], journal: group1@shadowlab.example",
-        "12:37: databases.DB1.journal, group1@shadowlab.example, is no mailbox of the topology"
+        "12:38: databases.DB1.journal, group1@shadowlab.example, is no mailbox of the topology"
         " | write the address of one, as db2-user01@shadowlab.example",
     ),
     "a lagged copy that is active first": (

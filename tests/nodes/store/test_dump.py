@@ -123,6 +123,7 @@ def test_a_mailbox_shows_a_line_per_visible_copy(node: Path) -> None:
             "reports": [],
             "in_reply_to": None,
             "references": None,
+            "journal": None,
         }
     ]
 

@@ -129,5 +129,5 @@ def test_a_file_of_another_schema_is_refused(tmp_path: Path) -> None:
     MailboxDatabase.open(tmp_path, "DB1", "par-mbx2").close()
     with closing(sqlite3.connect(mailbox_file(tmp_path, "DB1"))) as file:
         file.execute("PRAGMA user_version = 1")
-    with pytest.raises(sqlite3.DatabaseError, match="schema version 1: not 4, today's"):
+    with pytest.raises(sqlite3.DatabaseError, match="schema version 1: not 5, today's"):
         MailboxDatabase.open(tmp_path, "DB1", "par-mbx2")

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from spark_eval.cases.case import Case, asked, fits
 from spark_eval.claims.claim import Claim
-from spark_eval.expected.mail.notifications import DELAYED, FAILED, Dsn, dsns_about
+from spark_eval.expected.reports.notifications import DELAYED, FAILED, Dsn, dsns_about
 from spark_eval.histories.message import Message
 from spark_eval.histories.run import Run
 from spark_eval.read.names import message_id

@@ -18,14 +18,14 @@ from spark_eval.cases.forms import agreement
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail.addressees import addressees
 from spark_eval.expected.mail.custodians import custodians
-from spark_eval.expected.mail.journal_reports import (
+from spark_eval.expected.reports.journal_reports import (
     is_journaling,
     journal_mailboxes,
     journal_of,
     journal_reports_about,
     journaled,
 )
-from spark_eval.expected.mail.notifications import Dsn, dsn_given_up
+from spark_eval.expected.reports.notifications import Dsn, dsn_given_up
 from spark_eval.expected.safety_net.corruptions import emptied_by
 from spark_eval.histories.message import Message
 from spark_eval.histories.run import Run

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from spark_eval.claims.mail.dsns_fit import CLAIM
+from spark_eval.claims.reports.dsns_fit import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.dsn_runs import EXPIRED, OUTSIDE, SENDER, given_up_with_its_dsn
 from tests.spark_eval.runs.run_builder import DOMAIN, HOUR, MINUTE, Row, Run, digest, healthy, made

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from spark_eval.claims.mail.journaled_once import CLAIM
+from spark_eval.claims.reports.journaled_once import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.run_builder import MINUTE, Run, digest, empty, healthy, made, user
 

@@ -1,0 +1,1 @@
+"""Claims about mail that servers make themselves: DSNs and journal reports."""
