@@ -134,6 +134,9 @@ def _not_next(name: str, operation: OperationModel, names: TopologyNames) -> Wro
     if names.lagged.get(name):
         rule = "has a lagged copy, which would not have the mailbox for as long"
         return rule, "name a database without lagged copies"
+    if names.journaled & {name, left}:
+        rule = f"is journaled, or {left} is, and who journals what on the way is not asked"
+        return rule, "name databases without journal:"
     if left is not None and names.boundary_of(left) != names.boundary_of(name):
         rule = f"is in {names.boundary_of(name)}, and {left} in {names.boundary_of(left)}"
         return rule, "a mailbox moves within its boundary"

@@ -22,8 +22,8 @@ from lab.validation.yaml_document import Document, Trail
 @dataclass(frozen=True, slots=True)
 class TopologyNames:
     """The nouns of one topology, in the order of the file; `copies`: database -> servers, and
-    `lagged` those of them whose copy has a ReplayLagTime; `boundaries`: server -> its DAG, or the
-    site of one that is in none.
+    `lagged` those of them whose copy has a ReplayLagTime; `journaled`: databases that have a
+    journal mailbox; `boundaries`: server -> its DAG, or the site of one that is in none.
     """
 
     sites: tuple[str, ...]
@@ -36,6 +36,7 @@ class TopologyNames:
     databases: tuple[str, ...]
     copies: Mapping[str, tuple[str, ...]]
     lagged: Mapping[str, tuple[str, ...]]
+    journaled: frozenset[str]
     domains: tuple[str, ...]
     mailboxes: tuple[str, ...]
     public_folders: tuple[str, ...]
@@ -96,6 +97,7 @@ def names_of(document: Document, base: Trail = ()) -> TopologyNames:
         databases=tuple(databases),
         copies={name: _copies(_get(database, "copies")) for name, database in databases.items()},
         lagged={name: _lagged(_get(database, "copies")) for name, database in databases.items()},
+        journaled=frozenset(name for name, each in databases.items() if _get(each, "journal")),
         domains=tuple(str(_get(servers[name], "domain")) for name in external),
         mailboxes=tuple(islice(_mailboxes(counts, USER), MAILBOXES_IN_ALL_MAX)),
         public_folders=tuple(islice(_mailboxes(folders, FOLDERS), MAILBOXES_IN_ALL_MAX)),

@@ -430,6 +430,10 @@ WITH_A_LAG = changed(
     TWO_DATABASES, "DB2: {copies: [par-mbx1]}",
     "DB2: {copies: [par-mbx1, {server: par-mbx2, ReplayLagTime: 1h}]}",
 )  # fmt: skip
+JOURNALED = changed(
+    TWO_DATABASES, "DB2: {copies: [par-mbx1]}",
+    "DB2: {copies: [par-mbx1], journal: db2-user01@shadowlab.example}",
+)  # fmt: skip
 VAIN = {
     "a mailbox that is not there": (
         MOVE.replace("user01", "user09"),
@@ -457,6 +461,7 @@ VAIN = {
     "to a database with a lagged copy": (
         MOVE, WITH_A_LAG, "operations[0].to, DB2, has a lagged copy",
     ),
+    "to a journaled database": (MOVE, JOURNALED, "operations[0].to, DB2, is journaled, or DB1 is"),
     "twice": (f"{MOVE}, {MOVE}", TWO_DATABASES, f"operations[1].move_mailbox, {WHO}, moves twice"),
 }  # fmt: skip
 
