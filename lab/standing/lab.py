@@ -8,6 +8,7 @@ run's plan and scenario.
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -60,7 +61,7 @@ class StandingRun(LiveRun):
     ending: Call | None = None
 
     def _predict(self) -> str:
-        return f"{self.folder.path}: until shadowlab down {self.folder.run_id}"
+        return f"{self.folder.path}: until shadowlab down {shlex.quote(self.folder.run_id)}"
 
     def _timeline(self, lab: RunningLab, means: Means) -> None:
         self.traffic = Traffic(self.hand.checked.scenario, self.hand.plan)

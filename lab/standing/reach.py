@@ -1,5 +1,6 @@
 """How a lab that stands is reached: its servers, its proxies, and what to type."""
 
+import shlex
 from collections.abc import Iterator
 
 from lab.hosts.containers.ground.provision import Ground
@@ -23,7 +24,8 @@ def how_to_reach(plan: Plan, ground: Ground) -> Iterator[str]:
     for link in ground.links.values():
         yield f"  {link.proxy:<{width}}  :{link.listen_port} -> {link.upstream}"
     yield ""
-    yield f"  shadowlab do {run} 'kill: {plan.topology.servers[0].name}, for: 5m'"
+    entry = f"kill: {plan.topology.servers[0].name}, for: 5m"
+    yield f"  shadowlab do {shlex.quote(run)} {shlex.quote(entry)}"
     yield f"  shadowlab status {run}     # and queues, watch, send, heal"
     yield f"  shadowlab down {run}       # heals, settles, judges what was done"
 
