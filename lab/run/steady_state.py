@@ -27,7 +27,8 @@ LOOK_WAIT_SECONDS = 1.0
 LOOK_EVERY_SECONDS = 0.1
 REPLY_WAIT_SECONDS = 10.0
 AT_ONCE = 6
-SENDER = "probe@outside.example"
+SENDER = ""
+"""Nobody hears what becomes of a probe, by a DSN or by a journal report."""
 
 
 @dataclass(frozen=True, slots=True)

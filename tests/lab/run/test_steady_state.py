@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,6 +44,20 @@ def test_every_probe_is_in_the_record(ground: FakeGround, tmp_path: Path) -> Non
         (link.source, link.target) for link in ground.plan.links
     }
     assert all(row["ok"] for row in rows)
+
+
+def test_nobody_hears_what_becomes_of_a_probe(ground: FakeGround, tmp_path: Path) -> None:
+    """With a null reverse-path it has no DSN and no journal report, which nobody could explain."""
+    senders = set[str]()
+    sent = ground.probe_message
+
+    def probe_message(address: str, *, sender: str, **rest: Any) -> ProbeMessageReply:
+        senders.add(sender)
+        return sent(address, sender=sender, **rest)
+
+    ground.probe_message = probe_message  # type: ignore[method-assign]
+    steady(ground, tmp_path).check()
+    assert senders == {""}
 
 
 def test_message_ids_of_probes_are_marked_and_differ(ground: FakeGround, tmp_path: Path) -> None:
