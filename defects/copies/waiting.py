@@ -9,11 +9,11 @@ from unittest.mock import patch
 from defects.decisions import does
 from defects.defect import Defect
 from nodes.core.back_pressure import BackPressure, Level
-from nodes.core.delivery.delivery import Delivery
+from nodes.core.delivery.delivery_queues import DeliveryQueues
 from nodes.core.model.next_hop import NextHop
 
 WAITS = "resubmission-waits"
-LENGTH = Callable[[Delivery, NextHop], int]
+LENGTH = Callable[[DeliveryQueues, NextHop], int]
 
 
 @contextmanager
@@ -35,7 +35,7 @@ def stays_paused() -> Iterator[None]:
         yield
 
 
-def is_always_short(_method: LENGTH, _delivery: Delivery, _hop: NextHop) -> int:
+def is_always_short(_method: LENGTH, _queues: DeliveryQueues, _hop: NextHop) -> int:
     return -1_000_000
 
 
@@ -54,6 +54,6 @@ DEFECTS = (
         "resubmits-into-a-long-queue",
         "A resubmission does not wait, however long the delivery queue is.",
         "SN-19", WAITS, ("resubmission_waits",),
-        lambda: does(Delivery, "length_of", is_always_short),
+        lambda: does(DeliveryQueues, "length_of", is_always_short),
     ),
 )  # fmt: skip

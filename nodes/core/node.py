@@ -36,7 +36,8 @@ from nodes.core.model.identity import Identity
 from nodes.core.moves.mailbox_moves import MailboxMoves
 from nodes.core.moves.redirection import Redirection
 from nodes.core.queue_viewer import QueueViewer
-from nodes.core.receiving import Receiving
+from nodes.core.receiving.intake import Intake
+from nodes.core.receiving.receiving import Receiving
 from nodes.core.resubmission.requests import Resubmission
 from nodes.core.sessions.inbound import InboundSessions
 from nodes.core.sessions.inbound_session import InboundSession
@@ -80,6 +81,15 @@ class Mail:
             self.mailboxes,
         )
         self.redundancy = Redundancy(config, work, self.identity, self.sessions, self.delivery)
+        self.intake = Intake(
+            config,
+            work,
+            self.identity,
+            self.delivery,
+            self.redundancy,
+            self.categorizer,
+            self.pressure,
+        )
         self.vanished = VanishedShadows(work, self.delivery)
         self.shadow_servers = ShadowServers(config, work, self.delivery, self.vanished)
         self.shadow = ShadowRedundancy(
@@ -100,7 +110,7 @@ class Callers:
             mail.identity,
             mail.active_copies,
             mail.copies.logged,
-            lambda item, body, answered: self.receiving.submitted(item, body, answered),
+            mail.intake.submitted,
         )
         self.moves = MailboxMoves(
             config, work, mail.sessions, mail.active_copies, mail.copies, mail.mailboxes
@@ -110,9 +120,7 @@ class Callers:
             work,
             self.inbound,
             mail.identity,
-            mail.delivery,
             mail.discards,
-            mail.redundancy,
             mail.active_copies,
             mail.shadow,
             mail.copies.receiving,
@@ -121,6 +129,7 @@ class Callers:
             self.submission,
             mail.mailboxes,
             self.moves,
+            mail.intake,
         )
         self.resubmission = Resubmission(
             config,
@@ -182,7 +191,7 @@ class Node:
             QueuesChanged: (mail.pressure.queued,),
             HasShadow: (mail.shadow_servers.holds,),
             DiscardsAsked: (mail.shadow_servers.asked,),
-            CopyMoved: (mail.delivery.moved, callers.submission.moved),
+            CopyMoved: (mail.delivery.queues.moved, callers.submission.moved),
             CopyHereChanged: (mail.copies.changed,),
             ShadowPromoted: (mail.redundancy.promoted,),
             ShadowExpired: (mail.shadow.expired,),

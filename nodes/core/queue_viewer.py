@@ -65,7 +65,7 @@ class QueueViewer:
     def _queues(self, counted: CopiesCounted) -> Iterator[QueueShown]:
         yield QueueShown("messages", "", self._delivery.message_count)
         yield QueueShown("submission", "", self._redundancy.under_way)
-        yield from self._delivery.shown()
+        yield from self._delivery.queues.shown()
         yield from self._shadow.shown()
         yield from self._discards.shown()
         yield QueueShown("primary-safety-net", "", counted.primary)

@@ -20,20 +20,20 @@ from nodes.core.back_pressure import QueuesChanged
 from nodes.core.categorizer.categorizer import Categorizer
 from nodes.core.categorizer.mailboxes import Mailboxes
 from nodes.core.config.config import NodeConfig
-from nodes.core.copies.active_copies import ActiveCopies, CopyMoved
+from nodes.core.copies.active_copies import ActiveCopies
 from nodes.core.delivery.age_limit import AgeLimit
 from nodes.core.delivery.delivery_queue import (
     Answered,
-    DeliveryQueue,
     Parcel,
     Result,
     addresses,
     by_status,
 )
+from nodes.core.delivery.delivery_queues import DeliveryQueues
 from nodes.core.delivery.discard_notifications import Discards
 from nodes.core.delivery.dsn import Report, delay_report, non_delivery_report
 from nodes.core.delivery.journal import Journaling
-from nodes.core.delivery.redirecting import Left, Redirecting
+from nodes.core.delivery.redirecting import Left
 from nodes.core.delivery.safety_net import SafetyNet
 from nodes.core.delivery.tracked import HasShadow, Tracked, stored
 from nodes.core.engine.tracking_rows import (
@@ -52,7 +52,6 @@ from nodes.core.interface.queue_changes import (
     RerouteFork,
     SetShadowServer,
 )
-from nodes.core.interface.replies import QueueShown
 from nodes.core.model.fork_states import ENDS, ForkMove, left_of
 from nodes.core.model.identity import Identity
 from nodes.core.model.message import DiscardNotification, Fork, ForkState, PrimaryMessage
@@ -89,8 +88,9 @@ class Delivery:
         self._mailboxes = mailboxes
         self._journaling = Journaling(config, identity, categorizer)
         self._messages: dict[int, Tracked] = {}
-        self._queues: dict[NextHop, DeliveryQueue] = {}
-        self.redirecting = Redirecting(self._queues)
+        self.queues = DeliveryQueues(
+            config, work, sessions, active_copies, mailboxes, self._take, self._report
+        )
         age_limit = partial(AgeLimit, work, self._messages)
         self._expiry = age_limit(
             config.server.message_expiration_timeout_ms, self._expire, lambda tracked: True
@@ -115,7 +115,7 @@ class Delivery:
             tracked = self._messages[message.internal_id]
             if not tracked.side_effects:
                 tracked.send(self._journaling.report_again(message, self._work.now_ms))
-            self._enqueue(tracked)
+            self.queues.enter(tracked)
             self._advance(tracked)
 
     def add(self, message: PrimaryMessage, since_ms: int | None = None) -> None:
@@ -126,7 +126,7 @@ class Delivery:
         self._link_to_parent(message)
         tracked = self._messages[message.internal_id]
         tracked.send(self._journaling.report(message, self._work.now_ms))
-        self._enqueue(tracked)
+        self.queues.enter(tracked)
         recipients, is_group = message.envelope.recipients, self._categorizer.is_group
         if not message.forks and not all(map(is_group, recipients)):
             self._fail(tracked, recipients, NO_ROUTE_STATUS)
@@ -182,73 +182,17 @@ class Delivery:
         """In all queues, each once."""
         return len(self._messages)
 
-    def shown(self) -> tuple[QueueShown, ...]:
-        """Every queue that holds something, by its next hop."""
-        queues = sorted(self._queues.items(), key=lambda item: str(item[0]))
-        return tuple(queue.shown() for _, queue in queues if queue.length)
-
-    def length_of(self, next_hop: NextHop) -> int:
-        """How many messages the queue of that next hop holds, those on their way out too."""
-        queue = self._queues.get(next_hop)
-        return 0 if queue is None else queue.length
-
     def _link_to_parent(self, message: PrimaryMessage) -> None:
         parent = message.side_effect_of
         if parent is not None and parent in self._messages:
             self._messages[parent].side_effects.add(message.internal_id)
 
-    def _enqueue(self, tracked: Tracked) -> None:
-        """For those who have moved since it was categorised where they are now."""
-        for next_hop in tuple(tracked.forks):
-            self._reroute(tracked, next_hop)
-        for fork in tuple(tracked.forks.values()):
-            if fork.state is ForkState.QUEUED:
-                self._queue(fork.next_hop).append(tracked.message.internal_id)
-
-    def _reroute(self, tracked: Tracked, next_hop: NextHop) -> tuple[NextHop, ...]:
-        """Recipients of a fork that waits, and whose mailbox is in another database now, wait for
-        that one. Gives next hops that the message waits for only from now on.
-        """
-        fork, internal_id = tracked.forks[next_hop], tracked.message.internal_id
-        if fork.state is not ForkState.QUEUED or next_hop.database is None:
-            return ()
-        elsewhere: dict[NextHop, list[str]] = {}
-        for recipient in fork.recipients:
-            database = self._mailboxes.get(recipient)
-            if database not in (None, next_hop.database):
-                elsewhere.setdefault(NextHop.into(str(database)), []).append(recipient)
-        new = tuple(to for to in elsewhere if tracked.is_over(to))
-        for to, recipients in elsewhere.items():
-            tracked.reroute(next_hop, tuple(recipients), to)
-        if next_hop not in tracked.forks:
-            self._queue(next_hop).leave(internal_id)
-            self.redirecting.ended(internal_id, next_hop)
-        return new
-
     def directory_read(self) -> None:
         """Mailboxes may be elsewhere: what waits for them is resolved anew."""
-        for internal_id, tracked in list(self._messages.items()):
-            for next_hop in tuple(tracked.forks):
-                for to in self._reroute(tracked, next_hop):
-                    self._queue(to).append(internal_id)
+        for tracked in list(self._messages.values()):
+            self.queues.resolve_anew(tracked)
             self._advance(tracked)
-        for queue in list(self._queues.values()):
-            queue.let_go()
-
-    def _queue(self, next_hop: NextHop) -> DeliveryQueue:
-        queue = self._queues.get(next_hop)
-        if queue is None:
-            queue = DeliveryQueue(
-                next_hop,
-                self._config,
-                self._work,
-                self._sessions,
-                self._active_copies,
-                self._take,
-                self._report,
-            )
-            self._queues[next_hop] = queue
-        return queue
+        self.queues.let_go()
 
     def _take(self, internal_id: int, next_hop: NextHop) -> Parcel | None:
         """For a mailbox that moves it is held until that is over."""
@@ -258,11 +202,11 @@ class Delivery:
             return None
         wanted = tuple(r for r in fork.recipients if self._mailboxes.moves_to(r) is None)
         if not wanted:
-            self._queue(next_hop).hold(internal_id)
+            self.queues.of(next_hop).hold(internal_id)
             return None
         tracked.move(next_hop, ForkMove.HAND_OUT)
         epoch = self._active_copies.epoch_of(next_hop)
-        fork = replace(fork, recipients=wanted, next_hop=self.redirecting.hop_of(next_hop))
+        fork = replace(fork, recipients=wanted, next_hop=self.queues.redirecting.hop_of(next_hop))
         return Parcel(tracked.message, fork, next_hop, epoch)
 
     def in_queues(self) -> Left:
@@ -274,11 +218,6 @@ class Delivery:
             if fork.state not in ENDS
         }
 
-    def moved(self, event: CopyMoved) -> None:
-        queue = self._queues.get(NextHop.into(event.database))
-        if queue is not None:
-            queue.moved()
-
     def _report(self, parcel: Parcel, result: Result) -> None:
         tracked = self._messages[parcel.message.internal_id]
         if isinstance(result, Answered):
@@ -287,7 +226,7 @@ class Delivery:
             self._put_back(tracked, parcel, result.reason)
         left = tracked.forks.get(parcel.queue)
         has_ended = left is None or left.state in ENDS
-        self.redirecting.reported(parcel, result, has_ended=has_ended)
+        self.queues.redirecting.reported(parcel, result, has_ended=has_ended)
 
     def _answered(self, tracked: Tracked, parcel: Parcel, result: Answered) -> None:
         """Who has it is done, and who was refused; the others wait for the retry, alone."""
@@ -303,7 +242,7 @@ class Delivery:
         if open_still:
             self._put_back(tracked, parcel, "; ".join(by_status(result.deferred)))
         elif tracked.forks[queue].state is ForkState.SENDING:
-            self._queue_again(tracked, queue)
+            self.queues.enter_again(tracked, queue)
         self._advance(tracked)
 
     def _log_delivered(self, message: PrimaryMessage, fork: Fork, result: Answered) -> None:
@@ -315,25 +254,13 @@ class Delivery:
 
     def _put_back(self, tracked: Tracked, parcel: Parcel, reason: str) -> None:
         """DEFER names where it was sent, and who is left of those for whom it was."""
-        queue, internal_id = parcel.queue, tracked.message.internal_id
+        queue = parcel.queue
         waiting = tracked.forks[queue].recipients
         left = tuple(each for each in parcel.fork.recipients if each in waiting)
         self._work.emit(defer_row(tracked.message, replace(parcel.fork, recipients=left), reason))
-        tracked.move(queue, ForkMove.PUT_BACK)
-        others = self._reroute(tracked, queue)
-        if queue in tracked.forks:
-            self._queue(queue).put_back(internal_id)
-        for to in others:
-            self._queue(to).append(internal_id)
+        self.queues.put_back(tracked, queue)
         self._advance(tracked)
         self._expiry.watch(tracked)  # it may have grown too old while it was out
-
-    def _queue_again(self, tracked: Tracked, queue: NextHop) -> None:
-        """For recipients who came to wait while it was out for others, or whose mailbox moves."""
-        tracked.move(queue, ForkMove.PUT_BACK)
-        others = self._reroute(tracked, queue)
-        for to in (queue, *others) if queue in tracked.forks else others:
-            self._queue(to).append(tracked.message.internal_id)
 
     def _fail(self, tracked: Tracked, recipients: tuple[str, ...], status: str) -> None:
         """These recipients will not get it: say so in the log, and to the sender (SM-12); of a
@@ -436,7 +363,7 @@ class Delivery:
         for fork in queued:
             tracked.end(fork.next_hop, fork.recipients, ForkMove.EXPIRE, self._work.now_ms)
             self._fail(tracked, fork.recipients, EXPIRED_STATUS)
-            self.redirecting.ended(tracked.message.internal_id, fork.next_hop)
+            self.queues.redirecting.ended(tracked.message.internal_id, fork.next_hop)
         if queued:
             self._advance(tracked)
 

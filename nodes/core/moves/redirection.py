@@ -35,13 +35,13 @@ class Redirection:
         server = self._config.server_named(asked.server)
         if server is None or server.role != "mailbox" or server.name == self._config.me.name:
             session.reply(R550_NO_SUCH_SERVER)
-        elif self._delivery.redirecting.is_under_way:
+        elif self._delivery.queues.redirecting.is_under_way:
             session.reply(R503_REDIRECTING_ALREADY)
         else:
             session.reply(R250_REDIRECTING)
             hop, left = NextHop(DeliveryType.REDIRECTED, server.name), self._delivery.in_queues()
             self._log("redirection-begun", hop, len(left))
-            self._delivery.redirecting.begin(hop, left, self._over)
+            self._delivery.queues.redirecting.begin(hop, left, self._over)
 
     def _over(self, redirected: Redirected) -> None:
         event = "redirection-given-up" if redirected.left else "redirection-completed"

@@ -1,17 +1,12 @@
 """Inbound sessions: who may say what, and what a 250 stands for.
 
-A message from outside is first made redundant, then categorised, then made durable here, then
-acknowledged (SR-1, TL-7); HAREDIRECT is logged before RECEIVE (TL-2). A shadow message and a
-delivery into a mailbox database each have their own pair of "durable" and "250" (design decision
-3). Only a server of the organisation may use their verbs (TL-6), and only inside its boundary: what
-comes across it is mail from outside, from whomever (SR-1, SR-10).
+A message from outside goes to `intake`. A shadow message and a delivery into a mailbox database
+each have their own pair of "durable" and "250" (design decision 3). Only a server of the
+organisation may use their verbs (TL-6), and only inside its boundary: what comes across it is mail
+from outside, from whomever (SR-1, SR-10).
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Protocol
 
 from nodes.core.back_pressure import BackPressure
 from nodes.core.categorizer.categorizer import Categorizer
@@ -19,9 +14,8 @@ from nodes.core.categorizer.mailboxes import Mailboxes
 from nodes.core.config.config import NodeConfig
 from nodes.core.copies.active_copies import ActiveCopies
 from nodes.core.copies.log_replay import LogReceiving
-from nodes.core.delivery.delivery import Delivery
 from nodes.core.delivery.discard_notifications import Discards
-from nodes.core.engine.tracking_rows import log_mailbox_delivery, primary_row
+from nodes.core.engine.tracking_rows import log_mailbox_delivery
 from nodes.core.engine.work import LocalDelivery, Work
 from nodes.core.interface.effects import (
     DeliverTo,
@@ -38,16 +32,12 @@ from nodes.core.interface.inputs import (
     RecipientOffered,
     ShadowRequested,
 )
-from nodes.core.interface.queue_changes import InsertMessage
 from nodes.core.interface.replies import (
     R250_DELIVERY_NEXT,
     R250_RECIPIENT_OK,
     R250_SHADOW_NEXT,
     R432_MAILBOX_MOVED,
     R432_NOT_ACTIVE_HERE,
-    R451_NOT_COMMITTED,
-    R451_NOT_REDUNDANT,
-    R451_REDIRECTING,
     R452_BACK_PRESSURE,
     R502_SHADOW_DISABLED,
     R503_BAD_SEQUENCE,
@@ -57,55 +47,25 @@ from nodes.core.interface.replies import (
     R552_MESSAGE_TOO_LARGE,
     R554_TOO_MANY_HOPS,
     Reply,
-    r250_queued_for_delivery,
     r250_queued_for_redundancy,
 )
 from nodes.core.model.identity import Identity
 from nodes.core.model.message import (
-    BodyHandle,
-    Header,
-    PrimaryMessage,
     ShadowKey,
     ShadowMessage,
-    identified,
 )
 from nodes.core.model.octets import count_of
-from nodes.core.model.outbox import IntoOutbox, OutboxItem
+from nodes.core.model.outbox import IntoOutbox
 from nodes.core.moves.mailbox_moves import MailboxMoves
+from nodes.core.receiving.intake import Intake
 from nodes.core.routing.boundary import is_inside
 from nodes.core.sessions.inbound import InboundSessions
 from nodes.core.sessions.inbound_session import InboundSession
 from nodes.core.sessions.inbound_states import InboundMove
-from nodes.core.shadow.primary_side import Redundancy, shadowed
 from nodes.core.shadow.redundancy import ShadowRedundancy
-from nodes.core.shadow.shadow_attempts import Made, NotMade, Outcome
-from nodes.core.submission.submission import Answered, Submission
+from nodes.core.submission.submission import Submission
 
-LOOPBACK = "127.0.0.1"
 MESSAGE_ID_LIMIT = 998  # a line, RFC 5322 section 2.1.1
-
-
-class Sender(Protocol):
-    """Whoever hands a message over: an inbound session, or the Submission service of this
-    server.
-    """
-
-    @property
-    def closes_ms(self) -> int: ...
-
-    @property
-    def client_address(self) -> str: ...
-
-    def answer_message(self, reply: Reply) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Submitter:
-    """The Submission service of this server: a session of its own for each item."""
-
-    closes_ms: int
-    answer_message: Callable[[Reply], None]
-    client_address: str = LOOPBACK
 
 
 class Receiving:
@@ -117,9 +77,7 @@ class Receiving:
         work: Work,
         sessions: InboundSessions,
         identity: Identity,
-        delivery: Delivery,
         discards: Discards,
-        redundancy: Redundancy,
         active_copies: ActiveCopies,
         shadow: ShadowRedundancy,
         logs: LogReceiving,
@@ -128,14 +86,13 @@ class Receiving:
         submission: Submission,
         mailboxes: Mailboxes,
         moves: MailboxMoves,
+        intake: Intake,
     ) -> None:
         self._config = config
         self._work = work
         self._sessions = sessions
         self._identity = identity
-        self._delivery = delivery
         self._discards = discards
-        self._redundancy = redundancy
         self._active_copies = active_copies
         self._shadow = shadow
         self._logs = logs
@@ -144,6 +101,7 @@ class Receiving:
         self._submission = submission
         self._mailboxes = mailboxes
         self._moves = moves
+        self._intake = intake
 
     def shadow_requested(self, asked: ShadowRequested) -> None:
         session = self._sessions.named(asked.session)
@@ -244,30 +202,15 @@ class Receiving:
             self._take_delivery(session, announced, offered)
         elif isinstance(announced, IntoOutbox):
             self._submission.take(session, announced, offered)
-        elif self._delivery.redirecting.is_under_way:
-            self._refuse(session, offered, R451_REDIRECTING)
-        elif self._pressure.refuses_mail(session.peer):
-            self._refuse(session, offered, R452_BACK_PRESSURE)
+        elif (refusal := self._intake.refusal(session.peer)) is not None:
+            self._refuse(session, offered, refusal)
         else:
-            self._take_primary(session, self._primary_message(offered), offered.body)
+            self._intake.take(session, self._intake.message(offered), offered.body)
 
     def _takes_all(self, target: DeliverTo, offered: MessageOffered) -> bool:
         """Also those that moved since they were offered."""
         recipients = offered.envelope.recipients
         return all(self._mailboxes.takes(each.lower(), target.database) for each in recipients)
-
-    def submitted(self, item: OutboxItem, body: BodyHandle, answered: Answered) -> None:
-        """From the Submission service of this server, which is a sender like any other (SR-8)."""
-        offered = MessageOffered("", item.envelope, item.header, item.size_bytes, body, item.hops)
-        message = self._primary_message(offered)
-        closes_ms = self._work.now_ms + self._config.server.receive_connection_timeout_ms
-        sender = Submitter(closes_ms, lambda reply: answered(reply, message))
-        if self._delivery.redirecting.is_under_way:
-            sender.answer_message(R451_REDIRECTING)
-        elif self._pressure.refuses_mail(self._config.me.name):
-            sender.answer_message(R452_BACK_PRESSURE)
-        else:
-            self._take_primary(sender, message, body)
 
     def _refuse(self, session: InboundSession, offered: MessageOffered, reply: Reply) -> None:
         self._work.emit(DropBody(offered.body))
@@ -294,7 +237,7 @@ class Receiving:
             key=ShadowKey(request.primary, request.database_id, request.internal_id),
             internal_id=self._identity.next_internal_id(),
             network_message_id=request.network_message_id,
-            header=self._identified(offered.header, request.network_message_id),
+            header=self._intake.identified(offered.header, request.network_message_id),
             envelope=offered.envelope,
             size_bytes=offered.size_bytes,
             received_ms=self._work.now_ms,
@@ -310,17 +253,19 @@ class Receiving:
                 )
             )
 
-        self._shadow.accept(shadow, offered.body, accepted, self._refuser(session, offered.body))
+        self._shadow.accept(
+            shadow, offered.body, accepted, self._intake.refuser(session, offered.body)
+        )
 
     def _take_delivery(
         self, session: InboundSession, target: DeliverTo, offered: MessageOffered
     ) -> None:
-        message = self._primary_message(offered, target.network_message_id)
+        message = self._intake.message(offered, target.network_message_id)
 
         def delivered(stored: tuple[str, ...], duplicates: tuple[str, ...]) -> None:
             log_mailbox_delivery(self._work, message, target.database, stored, duplicates)
             self._work.emit(DropBody(offered.body))
-            session.answer_message(self._accepting(message))
+            session.answer_message(self._intake.accepting(message))
 
         delivery = LocalDelivery(
             target.database,
@@ -334,80 +279,5 @@ class Receiving:
             delivery,
             self._config.duplicate_windows_ms[target.database],
             delivered,
-            self._refuser(session, offered.body),
+            self._intake.refuser(session, offered.body),
         )
-
-    def _take_primary(self, sender: Sender, message: PrimaryMessage, body: BodyHandle) -> None:
-        if not self._config.transport.shadow_redundancy_enabled:
-            self._keep(sender, message, body)
-            return
-
-        def outcome(result: Outcome) -> None:
-            if isinstance(result, Made):
-                self._redundancy.log_made(message, result)
-                self._keep(sender, shadowed(message, result), body)
-            else:
-                self._not_redundant(sender, message, body, result)
-
-        self._redundancy.make(message, body, sender.closes_ms, None, outcome)
-
-    def _not_redundant(
-        self, sender: Sender, message: PrimaryMessage, body: BodyHandle, result: NotMade
-    ) -> None:
-        """SR-5, whether the sender is still there or not (SR-6): one that was lost sends again, and
-        duplicate detection hides the second copy (DD-1).
-        """
-        rejected = self._config.transport.reject_message_on_shadow_failure
-        self._redundancy.log_not_made(message, result, "rejected" if rejected else "accepted")
-        if rejected:
-            self._work.emit(DropBody(body))
-            sender.answer_message(R451_NOT_REDUNDANT)
-        else:
-            self._keep(sender, message, body)
-
-    def _keep(self, sender: Sender, message: PrimaryMessage, body: BodyHandle) -> None:
-        """Categorise, make durable, then acknowledge. A lost session changes nothing from here on
-        (SR-7). The message grows old from now on, however long the attempts to make a shadow took.
-        """
-        categorised = self._categorizer.categorise(message.envelope.recipients, message.size_bytes)
-        kept = replace(message, forks=categorised.forks, received_ms=self._work.now_ms)
-
-        def committed() -> None:
-            address = sender.client_address
-            self._work.emit(primary_row("RECEIVE", "SMTP", kept, client_address=address))
-            self._categorizer.log(kept, categorised)
-            sender.answer_message(self._accepting(kept))
-            self._delivery.add(kept)
-
-        self._work.commit((InsertMessage(kept, body),), committed, self._refuser(sender, body))
-
-    def _primary_message(
-        self, offered: MessageOffered, network_message_id: str = ""
-    ) -> PrimaryMessage:
-        internal_id = self._identity.next_internal_id()
-        network_message_id = network_message_id or self._identity.network_message_id(internal_id)
-        return PrimaryMessage(
-            internal_id=internal_id,
-            network_message_id=network_message_id,
-            header=self._identified(offered.header, network_message_id),
-            envelope=offered.envelope,
-            size_bytes=offered.size_bytes,
-            received_ms=self._work.now_ms,
-            shadow_server=None,
-            forks=(),
-        )
-
-    def _identified(self, header: Header, network_message_id: str) -> Header:
-        return identified(header, network_message_id, self._config.accepted_domain)
-
-    def _accepting(self, message: PrimaryMessage) -> Reply:
-        return r250_queued_for_delivery(
-            message.header.message_id, message.internal_id, self._config.me.fqdn
-        )
-
-    def _refuser(self, sender: Sender, body: BodyHandle) -> Callable[[str], None]:
-        def refuse(_reason: str) -> None:
-            self._work.emit(DropBody(body))
-            sender.answer_message(R451_NOT_COMMITTED)
-
-        return refuse

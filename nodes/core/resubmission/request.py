@@ -144,7 +144,7 @@ class Resubmitting:
         """For the server to be relieved, or for the delivery queue to be short again (SN-19, TL-8).
         It goes on where it stood.
         """
-        queue = self._delivery.length_of(NextHop.into(self.request.demand.destination))
+        queue = self._delivery.queues.length_of(NextHop.into(self.request.demand.destination))
         length, reason = queue + self._not_redundant, ""
         if self._pressure.pauses_resubmission:
             reason = "back pressure"

@@ -1,0 +1,1 @@
+"""What clients say to a server, and what becomes of the mail that it takes."""
