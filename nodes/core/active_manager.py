@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.core.config.config import NodeConfig
+from nodes.core.engine.one_door import OneDoor
 from nodes.core.engine.work import Work
 from nodes.core.failover.announcements import Announcements
 from nodes.core.failover.copy_choice import CopyChoice
@@ -35,13 +36,13 @@ from nodes.core.failover.requests import FailoverRequests
 from nodes.core.failover.safety_net_requests import SafetyNetRequests
 from nodes.core.failover.supervision import Supervision
 from nodes.core.interface import inputs
-from nodes.core.interface.effects import DropBody, Effect, LogLifecycle
+from nodes.core.interface.effects import DropBody, LogLifecycle
 from nodes.core.interface.replies import R502_NOT_IMPLEMENTED
 from nodes.core.sessions.inbound import InboundSessions
 from nodes.core.sessions.outbound import PeerReached, Sessions
 
 
-class ActiveManager:
+class ActiveManager(OneDoor):
     """A server of role `active_manager`. Give it `ManagerOpened` before anything from a session."""
 
     def __init__(self, config: NodeConfig) -> None:
@@ -70,16 +71,8 @@ class ActiveManager:
         self._hearers = self._routing_table()
         self._handlers = self._dispatch_table()
 
-    def handle(self, happened: inputs.Input, now_ms: int) -> tuple[Effect, ...]:
-        """Effects of one input at lab time `now_ms` (epoch ms), which never goes back."""
-        assert now_ms >= self._work.now_ms, "lab time went back"
-        self._work.now_ms = now_ms
+    def _hear(self, happened: inputs.Input) -> None:
         self._handlers.get(type(happened), self._not_mine)(happened)
-        return self._work.take_effects()
-
-    def next_deadline_ms(self) -> int | None:
-        """When `DeadlineReached` is wanted, lab time in epoch ms; None: nothing waits for time."""
-        return self._work.next_deadline_ms()
 
     def _report(self, event: object) -> None:
         for hear in self._hearers[type(event)]:

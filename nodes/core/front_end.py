@@ -17,16 +17,17 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.core.config.config import NodeConfig
+from nodes.core.engine.one_door import OneDoor
 from nodes.core.engine.work import Work
 from nodes.core.interface import inputs
-from nodes.core.interface.effects import DropBody, Effect, MailFrom, RecipientTo
+from nodes.core.interface.effects import DropBody, MailFrom, RecipientTo
 from nodes.core.interface.replies import R550_NOT_ALLOWED
 from nodes.core.sessions.inbound import InboundSessions
 from nodes.core.sessions.outbound import PeerReached, Sessions
 from nodes.core.sessions.proxied import MailboxServers, ProxiedSession
 
 
-class FrontEnd:
+class FrontEnd(OneDoor):
     """A server of role `frontend`. Give it `FrontEndStarted` before anything from a session."""
 
     def __init__(self, config: NodeConfig) -> None:
@@ -37,16 +38,8 @@ class FrontEnd:
         self._proxied: dict[str, ProxiedSession] = {}
         self._handlers = self._dispatch_table()
 
-    def handle(self, happened: inputs.Input, now_ms: int) -> tuple[Effect, ...]:
-        """Effects of one input at lab time `now_ms` (epoch ms), which never goes back."""
-        assert now_ms >= self._work.now_ms, "lab time went back"
-        self._work.now_ms = now_ms
+    def _hear(self, happened: inputs.Input) -> None:
         self._handlers.get(type(happened), self._not_mine)(happened)
-        return self._work.take_effects()
-
-    def next_deadline_ms(self) -> int | None:
-        """When `DeadlineReached` is wanted, lab time in epoch ms; None: nothing waits for time."""
-        return self._work.next_deadline_ms()
 
     def _report(self, event: object) -> None:
         """That a server was reached is nobody's news here."""

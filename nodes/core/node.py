@@ -28,6 +28,7 @@ from nodes.core.delivery.delivery import Delivery
 from nodes.core.delivery.discard_notifications import Discards, DiscardsAsked
 from nodes.core.delivery.safety_net import SafetyNet, ShadowExpired
 from nodes.core.delivery.tracked import HasShadow
+from nodes.core.engine.one_door import OneDoor
 from nodes.core.engine.work import Work
 from nodes.core.interface import inputs
 from nodes.core.interface.effects import Effect, LogLifecycle
@@ -154,7 +155,7 @@ class Callers:
         )
 
 
-class Node:
+class Node(OneDoor):
     """A transport node of role `mailbox`. Give it `DatabaseOpened` before anything from a
     session.
     """
@@ -167,17 +168,12 @@ class Node:
         self._handlers = self._dispatch_table()
 
     def handle(self, happened: inputs.Input, now_ms: int) -> tuple[Effect, ...]:
-        """Effects of one input at lab time `now_ms` (epoch ms), which never goes back."""
-        assert now_ms >= self._work.now_ms, "lab time went back"
-        self._work.now_ms = now_ms
-        self._handlers[type(happened)](happened)
-        effects = self._work.take_effects()
+        effects = super().handle(happened, now_ms)
         self._callers.viewer.count(effects)
         return effects
 
-    def next_deadline_ms(self) -> int | None:
-        """When `DeadlineReached` is wanted, lab time in epoch ms; None: nothing waits for time."""
-        return self._work.next_deadline_ms()
+    def _hear(self, happened: inputs.Input) -> None:
+        self._handlers[type(happened)](happened)
 
     def _report(self, event: object) -> None:
         for hear in self._hearers[type(event)]:

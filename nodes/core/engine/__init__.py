@@ -1,1 +1,1 @@
-"""One input at a time: its moment, the effects so far, pending answers, timers; rows to log."""
+"""One input at a time: its door, moment, effects so far, pending answers, timers; rows to log."""
