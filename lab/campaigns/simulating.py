@@ -1,10 +1,12 @@
 """Processes that simulate, forked from this one.
 
 They end with it, also where it is killed, and at once where it gives up: what they have begun may
-take minutes, and nobody would read it.
+take minutes, and nobody would read it. Their memory is bounded: a node that is broken so that it
+makes mail without an end takes its own run with it, and not the machine.
 """
 
 import os
+import resource
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
@@ -12,14 +14,24 @@ from multiprocessing import active_children
 
 from lab.program.death_signal import KILLED_WITH_PARENT
 
+MOST_BYTES = 4 << 30
+"""Of one process; a run of the largest scenario takes a fifth of it."""
+
 
 @contextmanager
 def simulating() -> Iterator[Executor]:
-    """One process a core."""
-    with ProcessPoolExecutor(os.cpu_count(), initializer=KILLED_WITH_PARENT) as pool:
+    """One process a core. What needs more memory than a process may have raises MemoryError."""
+    with ProcessPoolExecutor(os.cpu_count(), initializer=_begin) as pool:
         try:
             yield pool
         except BaseException:
             for process in active_children():
                 process.kill()
             raise
+
+
+def _begin() -> None:
+    if KILLED_WITH_PARENT is not None:
+        KILLED_WITH_PARENT()
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, most))

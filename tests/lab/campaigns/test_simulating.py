@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.campaigns.simulating import simulating
+from lab.campaigns.simulating import MOST_BYTES, simulating
 from lab.program import processes
 
 ROOT = Path(__file__).parents[3]
@@ -42,6 +42,13 @@ def test_what_is_waited_for_is_done() -> None:
     with simulating() as pool:
         results = list(pool.map(abs, range(-9, 0)))
     assert results == list(range(9, 0, -1))
+
+
+def test_what_needs_more_memory_than_it_may_have_takes_nothing_else_with_it() -> None:
+    with simulating() as pool:
+        with pytest.raises(MemoryError):
+            pool.submit(bytearray, MOST_BYTES).result()
+        assert pool.submit(len, b"12").result() == 2
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="death signals are Linux's alone")
