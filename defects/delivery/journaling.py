@@ -115,7 +115,7 @@ DEFECTS = (
     Defect(
         "forgets-journal-reports-at-a-restart",
         "Journal reports that wait when a server stops are not sent when it starts again.",
-        "SM-10", REPORTS, ("discard_after_delivery", "drains_after_heal"),
+        "SM-10", REPORTS, ("drains_after_heal",),
         lambda: behind(ForgetsReports),
     ),
     Defect(

@@ -15,7 +15,7 @@ from multiprocessing import active_children
 from lab.program.death_signal import KILLED_WITH_PARENT
 
 MOST_BYTES = 4 << 30
-"""Of one process; a run of the largest scenario takes a fifth of it."""
+"""Of one process; a run of the largest scenario takes less than a tenth of it."""
 
 
 @contextmanager

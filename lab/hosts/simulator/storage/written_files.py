@@ -136,10 +136,13 @@ class Files:
         self._files[name] = WrittenFile(bytearray(content), bytearray(content))
 
     def drop(self, *names: str) -> None:
-        """As if they had never been there."""
+        """As if they had never been there, nor the memory that who had them open shared: SQLite
+        leaves that behind when it closes a file that it cannot check in whole.
+        """
         for name in names:
             self._files.pop(name, None)
             self._deleted.pop(name, None)
+            self._shared.pop(name, None)
 
     def make(self, name: str) -> None:
         """Have it, empty where it is new."""

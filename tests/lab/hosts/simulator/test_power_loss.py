@@ -105,12 +105,16 @@ class Found:
     damage: str
 
 
-def after(seed: int, synchronous: str) -> Found:
-    """Three hundred transactions, with checkpoints among them, one more under way."""
-    files = Files()
+def put_table(files: Files) -> None:
     with closing(sqlite3.connect(":memory:")) as new:
         new.execute("CREATE TABLE t (a INTEGER PRIMARY KEY, b BLOB)")
         files.keep("t.db", new.serialize())
+
+
+def left_after(seed: int, synchronous: str) -> Files:
+    """Three hundred transactions, with checkpoints among them, one more under way."""
+    files = Files()
+    put_table(files)
     with opens_with(f"synchronous = {synchronous}"):
         connection = sqlite_file.connect(uri_of(files, "t.db"))
     with closing(connection):
@@ -122,7 +126,10 @@ def after(seed: int, synchronous: str) -> Found:
 
         for number in range(COMMITS):
             commit(number)
-        left = files.after_power_loss(Chance(seed, "power"), [lambda: commit(COMMITS)])
+        return files.after_power_loss(Chance(seed, "power"), [lambda: commit(COMMITS)])
+
+
+def found_in(left: Files) -> Found:
     try:
         with closing(sqlite_file.connect(uri_of(left, "t.db"))) as found:
             (verdict,) = found.execute("PRAGMA quick_check(1)").fetchone()
@@ -130,6 +137,10 @@ def after(seed: int, synchronous: str) -> Found:
             return Found(tuple(row[0] for row in rows), "" if verdict == "ok" else verdict)
     except sqlite3.Error as error:
         return Found((), str(error))
+
+
+def after(seed: int, synchronous: str) -> Found:
+    return found_in(left_after(seed, synchronous))
 
 
 ALL, ONE_MORE = tuple(range(COMMITS)), tuple(range(COMMITS + 1))
@@ -150,6 +161,16 @@ def test_without_a_sync_at_each_commit_the_last_ones_may_be_gone_and_none_is_tor
 
 def test_without_any_sync_a_database_may_be_torn() -> None:
     assert any(after(seed, "OFF").damage for seed in range(8))
+
+
+def test_a_new_database_in_place_of_a_torn_one_has_nothing_of_it() -> None:
+    """Neither rows nor the index of its journal, which SQLite leaves in shared memory."""
+    left = [left_after(seed, "OFF") for seed in range(8)]
+    assert any(found_in(each).damage for each in left)
+    for each in left:
+        each.drop("t.db", "t.db-wal", "t.db-journal")
+        put_table(each)
+    assert {found_in(each) for each in left} == {Found((), "")}
 
 
 def test_a_python_whose_sqlite_takes_no_vfs_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
