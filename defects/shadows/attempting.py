@@ -12,8 +12,13 @@ from defects.defect import Defect
 from defects.door import Door, behind
 from defects.settings import goes_by, server
 from nodes.core.config.config import NodeConfig
-from nodes.core.interface.effects import Effect, LogTracking, OpenSession
-from nodes.core.interface.inputs import SessionFailed
+from nodes.core.interface.effects import Commit, Effect, LogTracking, OpenSession
+from nodes.core.interface.inputs import Input, SessionFailed, ShadowRequested
+from nodes.core.interface.queue_changes import (
+    DeleteMessage,
+    InsertMessage,
+    MoveToPrimarySafetyNet,
+)
 from nodes.core.routing.boundary import is_inside, shadow_attempts
 
 FOR_A_SHADOW = "shadowredundancy"
@@ -70,6 +75,27 @@ class GivesUpFortyTimes(GivesUpAtOnce):
     def gives_up(self) -> bool:
         self.left -= 1
         return self.left >= 0
+
+
+class HoldsNoneWhileItIsPrimary(Door):
+    """It refuses to hold anything for others as long as it has messages of its own in queues."""
+
+    def __init__(self, config: NodeConfig) -> None:
+        super().__init__(config)
+        self._own: set[int] = set()
+
+    def enters(self, happened: Input) -> Iterable[Input]:
+        if isinstance(happened, ShadowRequested) and self._own:
+            return (replace(happened, primary="somebody-else"),)
+        return (happened,)
+
+    def leaves(self, effect: Effect) -> Iterable[Effect]:
+        for change in effect.changes if isinstance(effect, Commit) else ():
+            if isinstance(change, InsertMessage):
+                self._own.add(change.message.internal_id)
+            elif isinstance(change, MoveToPrimarySafetyNet | DeleteMessage):
+                self._own.discard(change.internal_id)
+        return (effect,)
 
 
 def _all_others(
@@ -141,6 +167,11 @@ DEFECTS = (
         "the-same-shadow-server-again",
         "Every attempt goes to the server that has just failed.",
         "SR-4", UNREACHABLE, TRIED, lambda: decides(shadow_attempts, _the_first_again),
+    ),
+    Defect(
+        "holds-no-shadow-while-it-is-primary",
+        "A server that has mail of its own in its queues holds no shadow message for others.",
+        "SM-14", UNREACHABLE, TRIED, lambda: behind(HoldsNoneWhileItIsPrimary),
     ),
     Defect(
         "gives-up-before-it-tries",

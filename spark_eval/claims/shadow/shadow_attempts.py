@@ -1,5 +1,6 @@
 """shadow_attempts: whoever could make no shadow, or made it late, tried as SR-3 and SR-4 say, and a
-fault was in the way of each attempt that failed (SR-1, SR-5).
+fault was in the way of each attempt that failed (SR-1, SR-5): that the server which was asked is
+primary for other messages is none (SM-14).
 
 Asks every failure to make a shadow (HAREDIRECTFAIL), whether the message was accepted then or
 rejected, and every shadow that stands after some attempts failed. An attempt goes to a server of
@@ -60,7 +61,7 @@ def _failed(message: Message, row: TrackingRow, rule: Rules, run: Run) -> Iterat
             f"{row.server} says that an attempt at {', '.join(unprovoked)} failed, and no fault "
             "was in the way"
         )
-    requirements = ("SR-3", "SR-4", *(("SR-1", "SR-5") if unprovoked else ()))
+    requirements = ("SR-3", "SR-4", "SM-14", *(("SR-1", "SR-5") if unprovoked else ()))
     status, detail = fits(wrong)
     yield from asked(
         status, message.message_id, requirements, detail, row.at_ms, row, weight=row.attempts or 0,
@@ -149,7 +150,7 @@ def _late(message: Message, made: TrackingRow, rule: Rules, run: Run) -> Iterato
 
 CLAIM = Claim(
     "shadow_attempts",
-    ("SR-1", "SR-3", "SR-4", "SR-5"),
+    ("SR-1", "SR-3", "SR-4", "SR-5", "SM-14"),
     needs=frozenset({TRACKING}),
     of_message=_cases,
 )
