@@ -1,8 +1,12 @@
-"""Defects of the settings that a server has for the sake of Exchange 2010 alone (SN-13, SN-18)."""
+"""Defects of the settings that a server shows, or has for the sake of Exchange 2010 alone (SR-13,
+SN-13, SN-18).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 from unittest.mock import patch
 
 from defects.defect import Context, Defect
@@ -10,9 +14,12 @@ from defects.door import behind
 from defects.safety_nets import MINUTE_MS, WritesOtherwise
 from defects.settings import transport
 from nodes.core.config.config import NodeConfig, TransportConfig
+from nodes.core.config.parameters import Value
 from nodes.core.interface.queue_changes import Change, MoveToPrimarySafetyNet
 
-SCENARIO, HELD = "dumpster-settings-ignored", ("held_long_enough",)
+SCENARIO = "dumpster-settings-ignored"
+HELD, SHOWN = ("held_long_enough",), ("settings_shown",)
+SECTION = "TransportConfig"
 MESSAGE_BYTES = 4096
 
 
@@ -39,8 +46,24 @@ def goes_by_the_time() -> Context:
     return transport(shortened)
 
 
-def shows(*settings: tuple[str, int]) -> Context:
-    return patch.object(TransportConfig, "shown", property(lambda self: settings))
+def shows(change: Callable[[Mapping[str, Value]], Mapping[str, Value]]) -> Context:
+    """Of the organisation's parameters, what `change` makes of them."""
+    kept: Any = vars(NodeConfig)["settings"]
+
+    def shown(config: NodeConfig) -> Mapping[str, Mapping[str, Value]]:
+        settings: Mapping[str, Mapping[str, Value]] = kept.__get__(config)
+        return {**settings, SECTION: change(settings[SECTION])}
+
+    return patch.object(NodeConfig, "settings", property(shown, kept.__set__))
+
+
+def without_dumpster(settings: Mapping[str, Value]) -> Mapping[str, Value]:
+    return {name: value for name, value in settings.items() if "Dumpster" not in name}
+
+
+def contradictory(settings: Mapping[str, Value]) -> Mapping[str, Value]:
+    """Its remote attempts are as they were."""
+    return {**settings, "ShadowMessagePreferenceSetting": "LocalOnly"}
 
 
 DEFECTS = (
@@ -57,6 +80,11 @@ DEFECTS = (
     Defect(
         "shows-no-dumpster-settings",
         "No server says what MaxDumpsterSizePerDatabase and MaxDumpsterTime are.",
-        "SN-18", SCENARIO, ("settings_shown",), shows,
+        "SN-18", SCENARIO, SHOWN, lambda: shows(without_dumpster),
+    ),
+    Defect(
+        "starts-with-settings-that-contradict",
+        "A server runs with LocalOnly and attempts at shadows in remote sites.",
+        "SR-13", SCENARIO, SHOWN, lambda: shows(contradictory),
     ),
 )  # fmt: skip

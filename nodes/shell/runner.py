@@ -143,7 +143,7 @@ class Runner:
         port = bind(self._file.listen)
         with port:
             self.logs = self._open_logs()
-            shown = (("pid", os.getpid()), *self._file.node.transport.shown)
+            shown = (("pid", os.getpid()), ("settings", self._file.node.settings))
             self.logs.lifecycle(LogLifecycle("configured", shown))
             opening = self._open_database()
             self._breakpoints = self._open_breakpoints()

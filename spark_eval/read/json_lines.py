@@ -243,8 +243,7 @@ class _Lifecycle(NamedTuple):
     resource: str | None
     from_: str | None
     figure: int | None
-    max_dumpster_size_per_database_bytes: int | None
-    max_dumpster_time_ms: int | None
+    settings: Mapping[str, Mapping[str, str]] | None
     removed: int | None
     left: int | None
     state: str | None
@@ -260,8 +259,8 @@ def _lifecycle(rows: Rows, value: Any, ref: Ref, clock: LabClock) -> None:
         read.database_id, read.event_id, read.primary, short_name(read.server), read.database,
         read.epoch, read.last_log, read.kind, read.cause, read.to, read.request_id,
         read.safety_net, read.start, read.end, read.network_message_id, read.reason, read.count_,
-        read.resource, read.from_, read.figure, read.max_dumpster_size_per_database_bytes,
-        read.max_dumpster_time_ms, read.removed, read.left, read.state, read.mailbox, off_ms, ref,
+        read.resource, read.from_, read.figure, read.settings,
+        read.removed, read.left, read.state, read.mailbox, off_ms, ref,
     )  # fmt: skip
     rows.lifecycle.append(row)
 

@@ -177,8 +177,7 @@ class LifecycleRow(NamedTuple):
     resource: str | None
     from_: str | None
     figure: int | None
-    max_dumpster_bytes: int | None
-    max_dumpster_ms: int | None
+    settings: Mapping[str, Mapping[str, str]] | None
     removed: int | None
     left: int | None
     state: str | None

@@ -273,6 +273,8 @@ def column_words(hint: Any) -> tuple[str, ...]:
     kinds = [each for each in get_args(hint) if each is not type(None)] or [hint]
     if get_origin(kinds[0]) is tuple:
         return ("list of string" if get_args(kinds[0])[0] is str else "list of object",)
+    if get_origin(kinds[0]) is Mapping:
+        return ("object",)
     return COLUMN_WORDS[kinds[0]]
 
 

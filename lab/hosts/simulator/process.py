@@ -87,7 +87,7 @@ class Process:
         self._breakpoints = self._make_breakpoints()
 
     def begin(self) -> None:
-        self.logs.lifecycle(LogLifecycle("configured", self.config.transport.shown))
+        self.logs.lifecycle(LogLifecycle("configured", (("settings", self.config.settings),)))
         self.inbound = SimulatedInboundSessions(self, self._kind)
         if self._server.directory is not None:
             self.give(self._server.directory)

@@ -99,14 +99,6 @@ class TransportConfig:
     max_dumpster_time_ms: int
     max_receive_size_bytes: int
 
-    @property
-    def shown(self) -> tuple[tuple[str, int], ...]:
-        """Of Exchange 2010: shown, and ignored (SN-18)."""
-        return (
-            ("max_dumpster_size_per_database_bytes", self.max_dumpster_size_per_database_bytes),
-            ("max_dumpster_time_ms", self.max_dumpster_time_ms),
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
@@ -160,6 +152,8 @@ class NodeConfig:
     `cleanup_intervals_ms` name to how often each copy removes what is older (DD-5).
     `groups` are the distribution groups as they stand when the node is set up.
     `journal_recipients` map a journaled database to its journal mailbox, in lower case.
+    `settings` are all parameters as they are shown: section, name, value, defaults written out;
+    those that Exchange 2010 alone went by too (SN-18).
     """
 
     me: Server
@@ -175,6 +169,7 @@ class NodeConfig:
     network: Network
     groups: tuple[DistributionGroup, ...] = ()
     journal_recipients: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
 
     def server_named(self, name: str) -> Server | None:
         return next((server for server in self.servers if server.name == name), None)
@@ -207,6 +202,7 @@ def read_config(document: Json) -> NodeConfig:
         network=read_network(document),
         groups=tuple(map(group_of, objects_if_any(document, GROUPS))),
         journal_recipients=_journal_recipients(document),
+        settings=values,
     )
 
 

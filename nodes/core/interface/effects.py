@@ -12,7 +12,7 @@ before the 250).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from nodes.core.interface.copy_changes import CopyChange
 from nodes.core.interface.copy_commands import CopyCommand
@@ -329,10 +329,10 @@ class LogConnectivity:
 
 @dataclass(frozen=True, slots=True)
 class LogLifecycle:
-    """One line of the lifecycle log (TL-4). The shell adds at_ms, date and mono_ns."""
+    """One line of the lifecycle log (TL-4), of JSON. The shell adds at_ms, date and mono_ns."""
 
     event: str
-    fields: tuple[tuple[str, str | int], ...] = ()
+    fields: tuple[tuple[str, Any], ...] = ()
 
 
 Effect: TypeAlias = (

@@ -1,8 +1,10 @@
-"""settings_shown: a mailbox server shows the settings that it has for Exchange 2010 alone (SN-18).
+"""settings_shown: a server shows the settings that it has, those too that only Exchange 2010 goes
+by (SN-18), and none of them contradicts another (SR-13).
 
-Asks each row by which a mailbox server said that it has read its configuration: MaxDumpsterTime and
-MaxDumpsterSizePerDatabase are in it, as the plan has them. That nothing goes by them is
-`held_long_enough`'s. Not asked: where the plan has neither.
+Asks each row by which a server said that it has read its configuration: each parameter that the
+plan has for it is shown, with the value of the plan; and what is shown, whatever the plan says,
+could have been set. That nothing goes by MaxDumpsterTime and MaxDumpsterSizePerDatabase is
+`held_long_enough`'s. Not asked: where no server shows any, as in records of before.
 """
 
 from __future__ import annotations
@@ -12,27 +14,40 @@ from collections.abc import Iterator
 from spark_eval.cases.case import Case, asked, fits
 from spark_eval.cases.words import stamp
 from spark_eval.claims.claim import Claim
+from spark_eval.expected.node.contradictions import Settings, contradictions
 from spark_eval.histories.organisation.server import Server
 from spark_eval.histories.run import Run
 from spark_eval.read.plan import LIFECYCLE
 
 
 def _cases(server: Server, run: Run) -> Iterator[Case]:
-    planned = run.config.dumpster
-    if not server.is_mailbox or None in planned:
+    begun = run.said("configured")
+    if not any(row.settings for row in begun):
         return
-    for row in run.said("configured"):
-        shown = (row.max_dumpster_bytes, row.max_dumpster_ms)
-        if row.server == server.name:
-            wrong = (
-                f"{server.name} showed MaxDumpsterSizePerDatabase {shown[0]} bytes and "
-                f"MaxDumpsterTime {shown[1]} ms at {stamp(row.at_ms)}; they are {planned[0]} and "
-                f"{planned[1]}"
-            )
-            status, detail = fits("" if shown == planned else wrong)
+    planned = {"TransportConfig": run.config.given, **server.config.given}
+    for row in begun:
+        if row.server != server.name:
+            continue
+        shown = row.settings or {}
+        mistakes = (
+            ("SN-18", _other_than(planned, shown)),
+            ("SR-13", next(contradictions(shown), "")),
+        )
+        for requirement, wrong in mistakes:
+            status, detail = fits(wrong and f"{server.name} at {stamp(row.at_ms)}: {wrong}")
             yield from asked(
-                status, server.name, ("SN-18",), detail, row.at_ms, row, server=server.name
+                status, server.name, (requirement,), detail, row.at_ms, row, server=server.name
             )
 
 
-CLAIM = Claim("settings_shown", ("SN-18",), needs=frozenset({LIFECYCLE}), of_server=_cases)
+def _other_than(planned: Settings, shown: Settings) -> str:
+    for section, parameters in planned.items():
+        for name, value in parameters.items():
+            told = shown.get(section, {}).get(name)
+            if told != value:
+                says = "does not show it" if told is None else f"shows {told}"
+                return f"{section} {name} is {value or 'empty'}, and it {says}"
+    return ""
+
+
+CLAIM = Claim("settings_shown", ("SR-13", "SN-18"), needs=frozenset({LIFECYCLE}), of_server=_cases)

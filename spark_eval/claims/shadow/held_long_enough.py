@@ -71,7 +71,7 @@ def _requirements(stay: Stay, run: Run, *, still_due: bool) -> tuple[str, ...]:
     kept = ("SN-1" if stay.what == PRIMARY_NET else "SN-2",)
     if not still_due:
         return kept
-    return (*kept, "SN-13", *(("SN-18",) if None not in run.config.dumpster else ()))
+    return (*kept, "SN-13", *(("SN-18",) if run.config.has_dumpster else ()))
 
 
 def _listed(message: Message, stay: Stay) -> QueueRow | None:

@@ -19,7 +19,7 @@ _LOGS = {"Lossless": 0, "GoodAvailability": 6, "BestAvailability": 12}
 
 @dataclass(frozen=True, slots=True)
 class TransportConfig:
-    """Of the organisation. `dumpster`: MaxDumpsterSizePerDatabase in bytes and MaxDumpsterTime."""
+    """Of the organisation. `given`: as its plan has them."""
 
     enabled: bool
     reject: bool
@@ -30,15 +30,20 @@ class TransportConfig:
     span_ms: int
     auto_discard_ms: int
     hold_ms: int
-    dumpster: tuple[int | None, int | None]
     max_bytes: int
+    given: Mapping[str, str]
+
+    @property
+    def has_dumpster(self) -> bool:
+        """Whether it has settings that Exchange 2010 alone goes by (SN-18)."""
+        return "MaxDumpsterTime" in self.given
 
 
 @dataclass(frozen=True, slots=True)
 class ServerConfig:
     """Of one server: `preference`, where it has one of its own (SR-3); `timeout_ms` of its Send
     connector, `session_ms` and `max_hops` of its Receive connector, the retry ladder (RT-5), and
-    what else intervals need.
+    what else intervals need; `given`: all as its plan has them, by section.
     """
 
     preference: str | None
@@ -54,6 +59,7 @@ class ServerConfig:
     delay_ms: int
     page: int
     window_ms: int
+    given: Mapping[str, Mapping[str, str]]
 
 
 # field, section, parameter, Exchange's default (in ms, or a count)
@@ -85,11 +91,8 @@ def transport_config(given: Mapping[str, str]) -> TransportConfig:
         span_ms=_number(given, "ShadowResubmitTimeSpan", 3 * HOUR_MS),
         auto_discard_ms=_number(given, "ShadowMessageAutoDiscardInterval", 2 * DAY_MS),
         hold_ms=_number(given, "SafetyNetHoldTime", 2 * DAY_MS),
-        dumpster=(
-            integer(given.get("MaxDumpsterSizePerDatabase")),
-            integer(given.get("MaxDumpsterTime")),
-        ),
         max_bytes=_number(given, "MaxReceiveSize", 10 * 1024 * 1024),
+        given=given,
     )
 
 
@@ -100,7 +103,7 @@ def server_config(sections: Mapping[str, Mapping[str, str]]) -> ServerConfig:
         for field, section, parameter, default in _SERVER
     }
     own = (sections.get("TransportService") or {}).get("ShadowMessagePreference") or None
-    return ServerConfig(preference=own, **known)
+    return ServerConfig(preference=own, given=sections, **known)
 
 
 def mount_dial(given: str | None) -> int:
