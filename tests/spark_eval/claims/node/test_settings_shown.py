@@ -9,8 +9,11 @@ from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs.run_builder import MAILBOX_SERVERS, Run, empty
 
 MINUTE_MS = 60_000
-OF_ALL = {"ShadowMessagePreferenceSetting": "PreferRemote", "MaxRetriesForRemoteSiteShadow": 4}
-OWN = {
+OF_ALL: dict[str, Any] = {
+    "ShadowMessagePreferenceSetting": "PreferRemote",
+    "MaxRetriesForRemoteSiteShadow": 4,
+}
+OWN: dict[str, dict[str, Any]] = {
     "TransportService": {
         "ShadowMessagePreference": "",
         "TransientFailureRetryCount": 6,
