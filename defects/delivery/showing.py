@@ -1,4 +1,4 @@
-"""Defects of what a server shows of its queues while it runs (TL-9)."""
+"""Defects of what a server shows of its queues while it runs (TL-9, SM-20)."""
 
 from __future__ import annotations
 
@@ -37,6 +37,26 @@ class ShowsNoSafetyNet(ShowsNone):
     kind = "primary-safety-net"
 
 
+class ShowsNoShadowServer(ShowsNone):
+    kind = "shadowed-by"
+
+
+class ShowsQuestionsLate(ShowsOtherwise):
+    """As if whoever holds its shadow messages had asked two minutes before it did."""
+
+    def shown(self, reply: QueuesReply) -> QueuesReply:
+        return replace(reply, queues=tuple(map(self._late, reply.queues)))
+
+    def _late(self, queue: QueueShown) -> QueueShown:
+        ago_ms = queue.asked_ago_ms
+        return queue if ago_ms is None else replace(queue, asked_ago_ms=ago_ms + 120_000)
+
+
+class ShowsNoQuestion(ShowsQuestionsLate):
+    def _late(self, queue: QueueShown) -> QueueShown:
+        return replace(queue, asked_ago_ms=None)
+
+
 class ShowsFewer(ShowsOtherwise):
     """Of the messages in its queues half."""
 
@@ -73,6 +93,21 @@ DEFECTS = (
         "shows-no-safety-net",
         "A server leaves its Primary Safety Net out of what it shows.",
         "TL-9", SHOWN, BY, lambda: behind(ShowsNoSafetyNet),
+    ),
+    Defect(
+        "shows-no-shadow-servers",
+        "A server does not show who holds the shadow messages of what is in its queues.",
+        "SM-20", SHOWN, BY, lambda: behind(ShowsNoShadowServer),
+    ),
+    Defect(
+        "shows-questions-late",
+        "A server shows that each shadow server asked two minutes before it did.",
+        "SM-20", SHOWN, BY, lambda: behind(ShowsQuestionsLate),
+    ),
+    Defect(
+        "shows-no-question",
+        "A server shows of no shadow server when it asked.",
+        "SM-20", SHOWN, BY, lambda: behind(ShowsNoQuestion),
     ),
     Defect(
         "shows-half-of-its-messages",

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from lab.plan.quantities import format_duration
 from lab.program.errors import ScenarioError
 from lab.program.printable import printable
 from nodes.core.interface.replies import QueueShown
@@ -16,7 +17,7 @@ from nodes.core.model.lab_time import iso
 from nodes.shell.verbs.queues import read_reply
 
 QUEUES = "queues.jsonl"
-OF_QUEUES = ("server", "queue", "name", "length", "next retry", "last error")
+OF_QUEUES = ("server", "queue", "name", "length", "next retry", "asked", "last error")
 OF_REQUESTS = (
     "server", "request", "safety net", "database", "start", "end", "state", "given back",
 )  # fmt: skip
@@ -37,16 +38,21 @@ def _of_queues(server: str, said: str) -> Iterator[Row]:
     except ValueError:
         queues, figures = (), ()
     if not figures:
-        yield server, "", "", "", "", said
+        yield server, "", "", "", "", "", said
     for queue in queues:
         yield server, *_queue(queue)
     for name, value in figures:
-        yield server, "figure", name, value, "", ""
+        yield server, "figure", name, value, "", "", ""
 
 
 def _queue(queue: QueueShown) -> Row:
     retry = "" if queue.next_retry_ms is None else _moment(queue.next_retry_ms)
-    return queue.kind, queue.name, str(queue.length), retry, queue.last_error
+    asked = (
+        ""
+        if queue.asked_ago_ms is None
+        else f"{format_duration(queue.asked_ago_ms // 1000 * 1000)} ago"
+    )
+    return queue.kind, queue.name, str(queue.length), retry, asked, queue.last_error
 
 
 def recorded_lines(folder: Path, server: str | None) -> list[str]:

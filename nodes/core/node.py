@@ -149,6 +149,7 @@ class Callers:
             self.inbound,
             mail.delivery,
             mail.redundancy,
+            mail.shadow_servers,
             mail.shadow,
             mail.discards,
             mail.pressure,

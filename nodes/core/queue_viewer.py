@@ -1,10 +1,10 @@
 """What the queues of a server hold, for whoever asks while it runs, as Get-Queue shows it (TL-9,
 SM-20).
 
-Delivery queues by next hop, with the next retry and the last error; shadow queues by primary
-server; discard notifications by shadow server; both Safety Nets, which are counted on disk. With
-counters of shadow redundancy since the process began, and the levels of back pressure. It only
-looks: nothing changes by it.
+Delivery queues by next hop, with the next retry and the last error; who holds the shadow messages
+of what is in them, and when it last asked; shadow queues by primary server; discard notifications
+by shadow server; both Safety Nets, which are counted on disk. With counters of shadow redundancy
+since the process began, and the levels of back pressure. It only looks: nothing changes by it.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from nodes.core.sessions.inbound import InboundSessions
 from nodes.core.sessions.inbound_session import InboundSession
 from nodes.core.shadow.primary_side import Redundancy
 from nodes.core.shadow.redundancy import ShadowRedundancy
+from nodes.core.shadow.shadow_servers import ShadowServers
 
 COUNTED = ("HAREDIRECT", "HAREDIRECTFAIL", "HARECEIVE", "HADISCARD", "RESUBMIT")
 
@@ -34,6 +35,7 @@ class QueueViewer:
         inbound: InboundSessions,
         delivery: Delivery,
         redundancy: Redundancy,
+        shadow_servers: ShadowServers,
         shadow: ShadowRedundancy,
         discards: Discards,
         pressure: BackPressure,
@@ -42,6 +44,7 @@ class QueueViewer:
         self._inbound = inbound
         self._delivery = delivery
         self._redundancy = redundancy
+        self._shadow_servers = shadow_servers
         self._shadow = shadow
         self._discards = discards
         self._pressure = pressure
@@ -66,6 +69,7 @@ class QueueViewer:
         yield QueueShown("messages", "", self._delivery.message_count)
         yield QueueShown("submission", "", self._redundancy.under_way)
         yield from self._delivery.queues.shown()
+        yield from self._shadow_servers.shown()
         yield from self._shadow.shown()
         yield from self._discards.shown()
         yield QueueShown("primary-safety-net", "", counted.primary)

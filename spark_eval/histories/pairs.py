@@ -81,6 +81,20 @@ class Questions:
     begun: list[Begun] = field(default_factory=list)
     outdated: list[Contact] = field(default_factory=list)
 
+    @property
+    def heard(self) -> list[Interval]:
+        """From when to when each question was heard, in order of time."""
+        return _spans(*self.contacts, *self.outdated)
+
+    @property
+    def may_be_heard(self) -> list[Interval]:
+        """The same, those too that had no answer."""
+        return _spans(*self.contacts, *self.outdated, *self.failed)
+
+
+def _spans(*turns: Contact | Failure) -> list[Interval]:
+    return sorted(Interval(each.asked_ms or each.at_ms, each.at_ms) for each in turns)
+
 
 Name = tuple[str, str]
 Turn = TypeVar("Turn", Contact, Failure)

@@ -240,13 +240,16 @@ CopyReply: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class QueueShown:
-    """One queue: `name` is its next hop, or the server that it is for; times epoch ms."""
+    """One queue: `name` is its next hop, or the server that it is for; `next_retry_ms` epoch ms;
+    `asked_ago_ms`: how long ago whoever holds the shadow messages asked, None where it has not.
+    """
 
     kind: str
     name: str
     length: int
     next_retry_ms: int | None = None
     last_error: str = ""
+    asked_ago_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

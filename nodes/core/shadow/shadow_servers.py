@@ -16,6 +16,7 @@ from nodes.core.delivery.discard_notifications import DiscardsAsked
 from nodes.core.delivery.tracked import HasShadow, Tracked
 from nodes.core.engine.work import Work
 from nodes.core.interface.effects import LogLifecycle
+from nodes.core.interface.replies import QueueShown
 from nodes.core.shadow.vanished_shadows import VanishedShadows
 
 HEARTBEATS = 3
@@ -25,7 +26,7 @@ HEARTBEATS = 3
 class ShadowServer:
     """As this server knows it."""
 
-    asked_ms: int = 0
+    asked_ms: int | None = None
     is_watched: bool = False
     is_silent: bool = False
 
@@ -54,6 +55,18 @@ class ShadowServers:
             self._log("shadow-server-returned", event.shadow_server)
             self._watch(event.shadow_server)
 
+    def shown(self) -> tuple[QueueShown, ...]:
+        """By shadow server, how many messages in queues here it holds, and when it last asked."""
+        held = ((name, server, len(self._held(name))) for name, server in self._servers.items())
+        return tuple(
+            QueueShown("shadowed-by", name, count, None, _state(server), self._ago_ms(server))
+            for name, server, count in sorted(held, key=lambda each: each[0])
+            if count
+        )
+
+    def _ago_ms(self, server: ShadowServer) -> int | None:
+        return None if server.asked_ms is None else self._work.now_ms - server.asked_ms
+
     def _watch(self, name: str) -> None:
         server = self._servers.setdefault(name, ShadowServer())
         if not (server.is_watched or server.is_silent):
@@ -66,7 +79,8 @@ class ShadowServers:
         if not held:
             server.is_watched = False
             return
-        due_ms = max(server.asked_ms, min(each.came_ms for each in held)) + self._patience_ms
+        since_ms = max(server.asked_ms or 0, min(each.came_ms for each in held))
+        due_ms = since_ms + self._patience_ms
         if due_ms > self._work.now_ms:
             self._work.at(due_ms, lambda: self._look(name))
             return
@@ -81,3 +95,7 @@ class ShadowServers:
 
     def _log(self, event: str, name: str, *fields: tuple[str, str | int]) -> None:
         self._work.emit(LogLifecycle(event, (("server", name), *fields)))
+
+
+def _state(server: ShadowServer) -> str:
+    return "silent" if server.is_silent else ""

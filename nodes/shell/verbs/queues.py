@@ -2,12 +2,12 @@
 Get-Queue shows them (F§5.3). All of it is this project's own:
 
     XQUEUES
-        250-queue <kind> <name|-> <length> <next retry|-> <last error> |     on one line each
+        250-queue <kind> <name|-> <length> <next retry|-> <asked|-> <last error> |     a line each
         250-figure <name> <value> |
         250 Done <number of queues>
 
-A time is epoch ms. Each line ends in a bar, by which they are known where a reply has become one
-line; an error has none.
+The next retry is epoch ms; asked, how many ms ago a shadow server asked last. Each line ends in a
+bar, by which they are known where a reply has become one line; an error has none.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ def format_reply(reply: QueuesReply) -> tuple[str, ...]:
 def _shown(queue: QueueShown) -> str:
     retry = NONE if queue.next_retry_ms is None else queue.next_retry_ms
     error = queue.last_error.replace(END, "/")[:ERROR_SHOWN].encode("ascii", "replace").decode()
-    words = ("queue", queue.kind, queue.name or NONE, queue.length, retry, error, END)
+    asked = NONE if queue.asked_ago_ms is None else queue.asked_ago_ms
+    words = ("queue", queue.kind, queue.name or NONE, queue.length, retry, asked, error, END)
     return " ".join(str(word) for word in words if word != "")
 
 
@@ -54,11 +55,16 @@ def read_reply(text: str) -> tuple[tuple[QueueShown, ...], tuple[tuple[str, str]
 
 
 def _read(words: list[str]) -> QueueShown:
-    kind, name, length, retry, *error = words
+    kind, name, length, retry, asked, *error = words
     return QueueShown(
         kind,
         "" if name == NONE else name,
         int(length),
-        None if retry == NONE else int(retry),
+        _number(retry),
         " ".join(error),
+        _number(asked),
     )
+
+
+def _number(word: str) -> int | None:
+    return None if word == NONE else int(word)

@@ -1,11 +1,12 @@
 """queues_shown: what a server shows of its queues while it runs is what its tracking log says that
-they hold (TL-9).
+they hold (TL-9), and who holds their shadows is said to have asked when it did (SM-20).
 
 Asks every answer to somebody who looked, by the plan: each queue that has to be in it, how many
-messages are in delivery queues, in each shadow queue and in the Primary Safety Net, and how often
-each step of shadow redundancy was done since the process began. Each number lies between what
-certainly was so at that moment and what possibly was. And the levels of back pressure are those of
-the lifecycle log.
+messages are in delivery queues, of how many each other server holds the shadow message, how many
+are in each shadow queue and in the Primary Safety Net, and how often each step of shadow redundancy
+was done since the process began. Each number lies between what certainly was so at that moment and
+what possibly was. And the levels of back pressure are those of the lifecycle log, the last question
+of a shadow server that of its own log.
 
 Not asked: near a hole of the log, or of what a server kept over a restart that its log does not
 have; how many copies a Shadow Safety Net holds.
@@ -20,18 +21,22 @@ from spark_eval.cases.case import Case, asked, fits
 from spark_eval.cases.forms import bound
 from spark_eval.cases.words import stamp
 from spark_eval.claims.claim import Claim
+from spark_eval.expected.mail.calls import slack_ms
 from spark_eval.expected.node.shown_queues import (
     COUNTED,
     MESSAGES,
     SAFETY_NET,
     SHADOW,
+    SHADOWED_BY,
     Look,
     held_of_probes,
     looks,
 )
 from spark_eval.expected.totals import Totals
 from spark_eval.histories.organisation.pressure import HIGH, LEVELS, MEDIUM
+from spark_eval.histories.pairs import Questions
 from spark_eval.histories.run import Run
+from spark_eval.intervals.interval import touches
 from spark_eval.read.plan import LIFECYCLE, TRACKING
 
 REQUIRED = ("TL-9",)
@@ -47,6 +52,7 @@ def _cases(run: Run, totals: Totals) -> Iterator[Case]:
         if not look.server.shows(since_ms, look.at.hi + look.slack_ms):
             continue
         yield from _whole(look)
+        yield from _asked(look, run)
         for kind, name, shown in _numbers(look, held):
             sure, possible = held.get((look.operation, kind, name), (0, 0))
             what = f"{kind} {name}".strip()
@@ -87,6 +93,43 @@ def _whole(look: Look) -> Iterator[Case]:
                              look.at.lo, server=look.server.name)  # fmt: skip
 
 
+def _asked(look: Look, run: Run) -> Iterator[Case]:
+    """The last question of each server that holds shadow messages of what is in its queues."""
+    for kind, name in look.lengths or ():
+        other = run.servers.get(name)
+        if kind != SHADOWED_BY or other is None:
+            continue
+        begun_ms = look.server.life_at(look.at.lo) or 0
+        wrong = run.wrong_clocks
+        clocks = [*wrong.get(look.server.name, ()), *wrong.get(name, ())]
+        if not other.shows(begun_ms, look.at.hi) or touches(clocks, begun_ms, look.at.hi):
+            continue
+        questions = run.pairs.between(name, look.server.name).questions
+        status, detail = fits(_wrongly_asked(look, name, questions, begun_ms, slack_ms(run)))
+        yield from asked(
+            status, f"{name} asked {look.server.name}", ("SM-20",), detail, look.at.lo,
+            server=look.server.name,
+        )  # fmt: skip
+
+
+def _wrongly_asked(look: Look, name: str, questions: Questions, begun_ms: int, late_ms: int) -> str:
+    """What does not fit, or the empty text."""
+    late_ms += look.slack_ms
+    surely = [
+        each
+        for each in questions.heard
+        if begun_ms + late_ms < each.lo and each.hi < look.at.lo - late_ms
+    ]
+    says = f"{look.server.name} showed at {stamp(look.at.lo)} that {name}"
+    if (ago_ms := look.asked.get(name)) is None:
+        return f"{says} has not asked; it asked at {stamp(surely[-1].lo)}" if surely else ""
+    lo_ms, hi_ms = look.at.lo - ago_ms - late_ms, look.at.hi - ago_ms + late_ms
+    if not touches(questions.may_be_heard, lo_ms, hi_ms):
+        return f"{says} asked at {stamp(look.at.lo - ago_ms)}, when it did not"
+    missed = next((each for each in surely if each.lo > hi_ms), None)
+    return "" if missed is None else f"{says} asked last before {stamp(missed.lo)}, when it did"
+
+
 def _ending(look: Look) -> int:
     """Messages whose last fork is done, and whose end is on its way to the disk, are in none."""
     return max(20, (look.lengths or {}).get((MESSAGES, ""), 0) // 2)
@@ -110,12 +153,17 @@ def _numbers(look: Look, held: Counts) -> Iterator[tuple[str, str, int]]:
     for kind in (MESSAGES, SAFETY_NET):
         if (kind, "") in lengths:
             yield kind, "", lengths[kind, ""]
-    named = {name for operation, kind, name in held if kind == SHADOW}
-    for name in sorted(named | {name for kind, name in lengths if kind == SHADOW}):
-        yield SHADOW, name, lengths.get((SHADOW, name), 0)
+    for queue in (SHADOW, SHADOWED_BY):
+        named = {
+            name for operation, kind, name in held if (operation, kind) == (look.operation, queue)
+        }
+        for name in sorted(named | {name for kind, name in lengths if kind == queue}):
+            yield queue, name, lengths.get((queue, name), 0)
     for event in COUNTED:
         if look.figures.get(event, "").isdecimal():
             yield "figure", event, int(look.figures[event])
 
 
-CLAIM = Claim("queues_shown", REQUIRED, needs=frozenset({LIFECYCLE, TRACKING}), of_run=_cases)
+CLAIM = Claim(
+    "queues_shown", (*REQUIRED, "SM-20"), needs=frozenset({LIFECYCLE, TRACKING}), of_run=_cases
+)

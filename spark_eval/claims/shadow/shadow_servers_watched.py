@@ -30,7 +30,7 @@ from spark_eval.expected.shadow.shadow_copies import exchange_ms
 from spark_eval.expected.totals import Totals
 from spark_eval.histories.mail_of_pairs import HeldOfPair
 from spark_eval.histories.organisation.server import Server
-from spark_eval.histories.pairs import Contact, Failure, Pair
+from spark_eval.histories.pairs import Pair
 from spark_eval.histories.run import Run
 from spark_eval.intervals.interval import Interval, touches
 from spark_eval.read.plan import CONNECTIVITY, LIFECYCLE, TRACKING
@@ -92,10 +92,6 @@ def _watch(primary: str, shadow: str, run: Run) -> _Watch | None:
     if own is None or other is None or not own.lives or not other.lives:
         return None
     pair = run.pairs.between(shadow, primary)
-    questions = pair.questions
-    turns: list[Contact | Failure] = [
-        *questions.contacts, *questions.outdated, *questions.failed
-    ]  # fmt: skip
     rows = [
         row
         for event in _EVENTS
@@ -107,7 +103,7 @@ def _watch(primary: str, shadow: str, run: Run) -> _Watch | None:
         other,
         pair,
         run.mail_of_pairs.held.get((shadow, primary), HeldOfPair()),
-        sorted(Interval(each.asked_ms or each.at_ms, each.at_ms) for each in turns),
+        pair.questions.may_be_heard,
         sorted(rows, key=lambda row: (row.mono_ns or 0, row.ref)),
         slack_ms(run) + exchange_ms(run) + own.slack_ms + own.askew_ms + other.slack_ms,
         run,

@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 from spark_eval.expected.mail.forks import forks_of
 from spark_eval.expected.safety_net.operations import operations
+from spark_eval.expected.shadow.in_queues import queued
+from spark_eval.expected.shadow.shadow_copies import copies_of
 from spark_eval.histories.message import Message
 from spark_eval.histories.organisation.server import Server
 from spark_eval.histories.run import Run
@@ -22,6 +24,7 @@ from spark_eval.read.operation_kinds import Looked
 from spark_eval.read.rows import grouped
 
 MESSAGES, SHADOW, SAFETY_NET = "messages", "shadow", "primary-safety-net"
+SHADOWED_BY = "shadowed-by"
 # a copy whose stay is over is swept within this
 SWEPT_MS = 120_000
 COUNTED = ("HAREDIRECT", "HAREDIRECTFAIL", "HARECEIVE", "HADISCARD", "RESUBMIT")
@@ -30,7 +33,8 @@ _NONE, _END = "-", "|"
 
 class Look(NamedTuple):
     """One answer: `lengths` by kind and name of a queue, `figures` by name; None where a line of it
-    could not be read. `at`: when it was asked for; `slack_ms`, how far from that a row may be.
+    could not be read. `asked`: by shadow server, how many ms ago it had asked. `at`: when all this
+    was asked for; `slack_ms`, how far from that a row may be.
     """
 
     operation: str
@@ -39,6 +43,7 @@ class Look(NamedTuple):
     slack_ms: int
     lengths: Mapping[tuple[str, str], int] | None
     figures: Mapping[str, str]
+    asked: Mapping[str, int]
 
     def holds(self, from_ms: int, to_ms: int) -> tuple[bool, bool]:
         """Whether what was there from then to then was there at the moment: surely, and perhaps."""
@@ -61,24 +66,29 @@ def _looks(run: Run) -> Iterator[Look]:
         server = run.servers.get(getattr(keys, "server", None) or "")
         is_answered = (each.reason or "").startswith("250")
         if isinstance(keys, Looked) and server is not None and each.asked and is_answered:
-            lengths, figures = _read(each.reason or "")
+            lengths, figures, ago = _read(each.reason or "")
             slack_ms = server.slack_ms + run.finest_ms
-            yield Look(each.id, server, each.asked, slack_ms, lengths, figures)
+            yield Look(each.id, server, each.asked, slack_ms, lengths, figures, ago)
 
 
-def _read(said: str) -> tuple[dict[tuple[str, str], int] | None, dict[str, str]]:
+def _read(
+    said: str,
+) -> tuple[dict[tuple[str, str], int] | None, dict[str, str], dict[str, int]]:
     lengths: dict[tuple[str, str], int] = {}
     figures: dict[str, str] = {}
+    ago: dict[str, int] = {}
     for part in " ".join(said.split()).split(_END)[:-1]:
         words = part.strip().removeprefix("250").removeprefix("-").split()
         length = integer(words[3]) if len(words) >= 5 and words[0] == "queue" else None
         if length is not None:
             lengths[words[1], "" if words[2] == _NONE else words[2]] = length
+            asked_ms = integer(words[5]) if words[1] == SHADOWED_BY and len(words) > 5 else None
+            ago |= {} if asked_ms is None else {words[2]: asked_ms}
         elif len(words) == 3 and words[0] == "figure":
             figures[words[1]] = words[2]
         else:
-            return None, {}
-    return lengths, figures
+            return None, {}, {}
+    return lengths, figures, ago
 
 
 class Held(NamedTuple):
@@ -95,6 +105,7 @@ def held(message: Message, run: Run) -> Iterator[Held]:
     for look in looks(run):
         for each in message.with_dsns:
             yield from _primaries(each, look, run)
+            yield from _shadowed(each, look, run)
             yield from _shadows(each, look, run)
             yield from _counted(each, look)
 
@@ -125,6 +136,17 @@ def _primaries(message: Message, look: Look, run: Run) -> Iterator[Held]:
             yield from _perhaps(look, SAFETY_NET, "", done_ms, min(until_ms, lost_ms))
         if forks.served_ms is not None and done_ms < FOREVER_MS:
             yield from _perhaps(look, SAFETY_NET, "", until_ms, min(until_ms + SWEPT_MS, lost_ms))
+
+
+def _shadowed(message: Message, look: Look, run: Run) -> Iterator[Held]:
+    """In its queues, while another server holds the shadow message of it."""
+    for copy in copies_of(message, run):
+        key = copy.shadow.key
+        spans = queued(copy, run) if key.primary.server == look.server.name else None
+        if spans is not None:
+            (is_sure, _), (_, is_possible) = (look.holds(each.lo, each.hi) for each in spans)
+            if is_possible:
+                yield Held(look.operation, SHADOWED_BY, key.server, is_sure)
 
 
 def _shadows(message: Message, look: Look, run: Run) -> Iterator[Held]:

@@ -26,14 +26,21 @@ def silent_ms(run: Run) -> int:
 
 def queue(held: HeldOfPair, copy: Copy, run: Run) -> None:
     """Add what this copy shows."""
-    made = copy.shadow.claimed
-    if made is None:
+    if (spans := queued(copy, run)) is None:
         return
-    sure, possible = _sure(copy, made, run), _possible(copy, made, run)
+    sure, possible = spans
     if sure.hi - sure.lo >= silent_ms(run):
         held.queued.append(sure)
     if possible.hi - possible.lo >= silent_ms(run):
         held.may_be_queued.append(possible)
+
+
+def queued(copy: Copy, run: Run) -> tuple[Interval, Interval] | None:
+    """While its primary surely had it in a queue and knew of the shadow, and while it may have had;
+    None where it says of none.
+    """
+    made = copy.shadow.claimed
+    return None if made is None else (_sure(copy, made, run), _possible(copy, made, run))
 
 
 def _sure(copy: Copy, made: TrackingRow, run: Run) -> Interval:

@@ -11,21 +11,24 @@ from lab.cli.queues_view import queue_lines, recorded_lines, request_lines
 from lab.program.errors import ScenarioError
 
 AT_MS = 1_767_600_304_839
-QUEUES = f"""250-queue messages - 12 - |
-250-queue delivery database:DB1 12 {AT_MS} refused [red]by[/red] the peer |
+QUEUES = f"""250-queue messages - 12 - - |
+250-queue delivery database:DB1 12 {AT_MS} - refused [red]by[/red] the peer |
+250-queue shadowed-by lyo-mbx1 9 - 190400 silent |
 250-figure HAREDIRECT 150 |
-250 Done 2"""
+250 Done 3"""
 REQUESTS = f"""250-o1 primary DB2 {AT_MS} {AT_MS + 60_000} {AT_MS} admin running 5 - -
 250 Done 1"""
 
 
 def test_columns_are_as_wide_as_what_is_in_them_and_nothing_is_cut_or_read_as_markup() -> None:
     assert queue_lines({"par-mbx1": QUEUES, "b": "is not running"}) == [
-        "server    queue     name          length  next retry      last error",
-        "par-mbx1  messages                    12",
-        "par-mbx1  delivery  database:DB1      12  01-05 08:05:04  refused [red]by[/red] the peer",
-        "par-mbx1  figure    HAREDIRECT       150",
-        "b                                                         is not running",
+        "server    queue        name          length  next retry      asked      last error",
+        "par-mbx1  messages                       12",
+        "par-mbx1  delivery     database:DB1      12  01-05 08:05:04             refused "
+        "[red]by[/red] the peer",
+        "par-mbx1  shadowed-by  lyo-mbx1           9                  3m10s ago  silent",
+        "par-mbx1  figure       HAREDIRECT       150",
+        "b                                                                       is not running",
     ]
 
 

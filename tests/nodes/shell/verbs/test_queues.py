@@ -14,6 +14,7 @@ QUEUES = (
     QueueShown("messages", "", 3),
     QueueShown("delivery", "database:DB1", 2, 1_767_600_000_000, "451 4.4.0 not | now \xe4"),
     QueueShown("shadow", "par-mbx1", 1, 1_767_600_120_000),
+    QueueShown("shadowed-by", "lyo-mbx1", 2, None, "silent", 180_000),
 )
 FIGURES = (("HAREDIRECT", "12"), ("SubmissionQueue", "normal"))
 

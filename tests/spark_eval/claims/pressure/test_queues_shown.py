@@ -48,6 +48,19 @@ def probed() -> Run:
     return run
 
 
+def asking(*lines: str, at: list[int], failed: list[int] | None = None) -> Run:
+    """What is shown of the holder, which asked at those times, and was not heard at others."""
+    run = looked(said(2, 3, *lines))
+    for server in (SERVER, HOLDER):
+        run.life(server, "started", 0)
+    for at_ms in at:
+        run.contact(HOLDER, SERVER, at_ms)
+    for at_ms in failed or ():
+        run.contact(HOLDER, SERVER, at_ms, failed=True)
+    return run
+
+
+ASKED = "queue shadowed-by lyo-mbx1 {} - {}"
 SHADOWS = "queue shadow par-mbx1 {} -"
 HOLDS = {
     "as-it-is": looked(said(2, 3)),
@@ -55,6 +68,11 @@ HOLDS = {
     "counters": looked(said(2, 3, "figure HAREDIRECT 5")),
     "probes": looked(said(2, 4, "figure HAREDIRECT 6"), run=probed()),
     "shadows": looked(said(0, 0, SHADOWS.format(2)), at=HOLDER),
+    "asked": asking(ASKED.format(2, 5 * MINUTE), at=[4 * MINUTE, 10 * MINUTE]),
+    "asked-and-perhaps-not-heard": asking(
+        ASKED.format(2, 5 * MINUTE), at=[4 * MINUTE], failed=[10 * MINUTE]
+    ),
+    "was-not-heard": asking(ASKED.format(2, 11 * MINUTE), at=[4 * MINUTE], failed=[10 * MINUTE]),
     "in-lines": looked(said(2, 3).replace("| ", "|\n")),
     "a-level": looked(said(2, 3, "figure DatabaseUsedSpace medium"), run=used()),
 }
@@ -64,6 +82,18 @@ VIOLATED = {
     "kept-fewer": (looked(said(2, 2)), "showed 2 of primary-safety-net"),
     "counts-too-few": (looked(said(2, 3, "figure HAREDIRECT 4")), "showed 4 of figure HAREDIRECT"),
     "no-shadows": (looked(said(0, 0), at=HOLDER), "showed 0 of shadow par-mbx1"),
+    "more-shadows-than-messages": (
+        asking(ASKED.format(3, "-"), at=[]), "showed 3 of shadowed-by lyo-mbx1",
+    ),
+    "asked-again-since": (
+        asking(ASKED.format(2, 11 * MINUTE), at=[4 * MINUTE, 10 * MINUTE]), "asked last before",
+    ),
+    "asked-at-no-such-time": (
+        asking(ASKED.format(2, 2 * MINUTE), at=[4 * MINUTE]), "when it did not",
+    ),
+    "asked-and-not-known": (
+        asking(ASKED.format(2, "-"), at=[4 * MINUTE]), "has not asked; it asked at",
+    ),
     "no-safety-net": (looked(said(2, 3).replace("primary-safety-net", "other")), "no primary-safe"),
     "unreadable": (looked("250 something | Done"), "what nobody can read"),
     "another-level": (
