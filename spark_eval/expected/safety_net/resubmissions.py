@@ -23,6 +23,7 @@ from spark_eval.expected.safety_net.failover_limits import Landed, landed
 from spark_eval.expected.safety_net.pauses import may_wait
 from spark_eval.expected.safety_net.safety_net_requests import Asking, askings, of_request
 from spark_eval.histories.message import Message
+from spark_eval.histories.organisation.active_copies import Change
 from spark_eval.histories.primary import SAFETY_NET, Key, key_of
 from spark_eval.histories.run import Run
 from spark_eval.intervals.interval import touches
@@ -54,12 +55,21 @@ def _by_time(row: TrackingRow) -> tuple[int, tuple[str, int]]:
 
 
 class Fork(NamedTuple):
-    """What the server of a primary message brought into a database, first: `copy` and `epoch`."""
+    """What the server of a primary message brought into a database, first: `copy` and `epoch`.
+    `epochs`: of each recipient, since a fork may be brought in parts, and to different copies.
+    """
 
     key: Key
     database: str
     recipients: tuple[str, ...]
     first: Brought
+    epochs: Mapping[str, int]
+
+    def of_before(self, change: Change) -> tuple[str, ...]:
+        """Those who had it first under an older epoch than that of the change."""
+        if change.database != self.database:
+            return self.recipients
+        return tuple(r for r in self.recipients if self.epochs[r] < change.after.epoch)
 
 
 def forks_brought(message: Message, run: Run) -> list[Fork]:
@@ -71,14 +81,13 @@ def forks_brought(message: Message, run: Run) -> list[Fork]:
         for each in brought_into(message, run)
         if (key := key_of(each.row)) is not None and key in owned
     )
-    return [
-        Fork(
-            key, database,
-            tuple(sorted({who for each in brought for who in each.row.recipients or ()})),
-            min(brought, key=lambda each: (_placed(each.row), each.row.ref)),
-        )
-        for (key, database), brought in rows.items()
-    ]  # fmt: skip
+    return [_fork(key, database, brought) for (key, database), brought in rows.items()]
+
+
+def _fork(key: Key, database: str, brought: list[Brought]) -> Fork:
+    in_order = sorted(brought, key=lambda each: (_placed(each.row), each.row.ref))
+    epochs = {who: each.epoch for each in reversed(in_order) for who in each.row.recipients or ()}
+    return Fork(key, database, tuple(sorted(epochs)), in_order[0], epochs)
 
 
 def _placed(row: TrackingRow) -> int:
@@ -127,7 +136,7 @@ def _all_expected(message: Message, run: Run) -> Iterator[Expected]:
         theirs = by_server.get((fork.database, fork.key.server), [])
         for asking in theirs:
             there, owed = _whose(fork, asking, back, run)
-            if there.recipients and fork.first.epoch < asking.change.after.epoch:
+            if there.recipients:
                 found = _expected(
                     there, owed, asking, theirs, known, back, again[fork.database], run
                 )
@@ -144,7 +153,9 @@ def _whose(fork: Fork, asking: Asking, back: list[Given], run: Run) -> tuple[For
     there = fork._replace(database=database)
     came = [each.row.at_ms for each in back if _is_own(each, there) and _is_after(each, asking)]
     until_ms = min(came, default=asking.ask_by_ms or run.end_ms or mounted_ms)
-    whom = surely_in(database, fork.database, fork.recipients, (mounted_ms, mounted_ms), run)
+    whom = surely_in(
+        database, fork.database, fork.of_before(asking.change), (mounted_ms, mounted_ms), run
+    )
     span = (mounted_ms, max(mounted_ms, until_ms))
     return there._replace(recipients=whom), surely_in(database, database, whom, span, run)
 

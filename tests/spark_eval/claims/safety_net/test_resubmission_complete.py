@@ -6,6 +6,7 @@ from spark_eval.claims.safety_net.resubmission_complete import CLAIM
 from tests.spark_eval.claims.conftest import Ask, Results
 from tests.spark_eval.runs import failover_runs as f
 from tests.spark_eval.runs.run_builder import (
+    DOMAIN,
     HOUR,
     MAILBOX_SERVERS,
     MINUTE,
@@ -54,6 +55,25 @@ def _a_recipient_left_out() -> Run:
     f.resubmit(told.run, told.lost, lost=True, recipients=f.INSIDE[:1])
     f.see(told.run, told.lost, f.MOUNTED + MINUTE)
     return told.run
+
+
+def _brought_in_parts() -> Run:
+    """One recipient had it from the old copy, and gets it back; the other one has it from the new
+    copy alone, which took it before the first had it again.
+    """
+    run = _a_recipient_left_out()
+    name = run.rows(f.OLD, "DELIVER")[-1]["message-id"]
+    places = ("par-mbx1", "SEND", "par-mbx1"), (f.OLD, "DELIVER", f.NEW)
+    for server, event, by in places:
+        row = next(each for each in run.rows(server, event) if each["message-id"] == name)
+        later = row | {"at_ms": f.MOUNTED + 15 * SECOND, "recipient-address": f.INSIDE[1]}
+        row["recipient-address"] = f.INSIDE[0]
+        if event == "SEND":
+            later["server-hostname"] = f"{f.NEW}.{DOMAIN}"
+        later["custom"] = row["custom"] | {"Mono": mono(later["at_ms"])}
+        later["custom"]["DatabaseId"] = run.database_ids[by]
+        run.tracking[by].append(later)
+    return run
 
 
 def _manager_away_until_the_end(manager: str = f.MANAGER) -> Run:
@@ -187,7 +207,8 @@ def runs() -> dict[str, Run]:
         "dsn": _dsn_lost(f.lossy().run), "dsn-expired": _dsn_lost(f.asked_too_late()),
         "healthy": healthy(), "lossy": f.lossy().run, "never": _never_given_back(),
         "inside": _inside_left_out(), "nobody": _nobody_asked(), "one": _one_not_asked(),
-        "recipient": _a_recipient_left_out(), "manager": _manager_away_until_the_end(),
+        "recipient": _a_recipient_left_out(), "parts": _brought_in_parts(),
+        "manager": _manager_away_until_the_end(),
         "other-manager": _manager_away_until_the_end(f.OTHER_MANAGER),
         "twice": _taken_again_and_seen_twice(),
         "after-the-window": _taken_twice_before(window_ms=5 * MINUTE),
@@ -339,6 +360,10 @@ def test_a_recipient_who_is_left_out_is_named(results: Results) -> None:
     told = results["recipient"]
     assert told.status == "violated"
     assert told.examples[0].detail.endswith(f"without {f.INSIDE[1]}")
+
+
+def test_who_had_it_from_the_new_copy_alone_is_not_owed_it_again(results: Results) -> None:
+    assert results["parts"].status == "holds", results["parts"].examples
 
 
 def test_active_manager_of_another_dag_is_no_excuse(results: Results) -> None:
