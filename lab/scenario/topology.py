@@ -38,7 +38,7 @@ from nodes.core.config.error import ConfigurationError
 ACCEPTED_DOMAIN = "shadowlab.example"
 # each server has a network of its own, and a run carves 32 of them out of one /24
 SERVERS_MAX = 31
-MAILBOXES_MAX = 999
+MAILBOXES_MAX = 9_999
 MAILBOXES_IN_ALL_MAX = 10_000
 SITES_MAX = 64
 DATABASES_MAX = 100

@@ -22,6 +22,7 @@ from spark_eval.read.rows import (
     SentRow,
     TrackingRow,
     VisibleRow,
+    grouped,
 )
 
 RELAYED, INTERNAL = "relay", "internal"
@@ -77,6 +78,12 @@ class Message:
     def is_internal(self) -> bool:
         """Whether its client put it into an Outbox: Transport's 250 is its server's (SR-8)."""
         return self.sent is not None and self.sent.mail == INTERNAL
+
+    @cached_property
+    def seen_by(self) -> dict[str, list[VisibleRow]]:
+        """By recipient, in the order of the listings."""
+        in_order = sorted(self.visible, key=lambda each: each.ref)
+        return grouped(in_order, lambda each: each.recipient)
 
     @cached_property
     def submissions(self) -> list[TrackingRow]:

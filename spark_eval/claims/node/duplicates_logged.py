@@ -91,7 +91,8 @@ def _wrong_by_mailbox(message: Message, place: Place, rows: list[TrackingRow], r
     """What does not fit, or the empty text."""
     stored = sum(row.event == STORED for row in rows)
     took = run.directory.took
-    seen = sum((took(each), each.recipient) == place for each in message.visible)
+    database, recipient = place
+    seen = sum(took(each) == database for each in message.seen_by.get(recipient, ()))
     first_ms = min(row.at_ms for row in message.tracking)
     may_lack = _any_lost(run.databases[place[0]].copies, first_ms, rows[-1].at_ms, run)
     if stored > seen or (stored < seen and not may_lack):

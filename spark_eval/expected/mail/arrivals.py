@@ -59,6 +59,7 @@ def database_of(row: TrackingRow) -> str | None:
     return None
 
 
+@lru_cache(maxsize=4)
 def arrivals(message: Message, run: Run) -> dict[str, list[Arrival]]:
     """By recipient, in order."""
     found: dict[str, list[Arrival]] = {}

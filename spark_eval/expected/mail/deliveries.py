@@ -78,12 +78,7 @@ def deliveries(message: Message, run: Run) -> tuple[Delivery, ...]:
         return ()
     promised = message.fate == ACKNOWLEDGED
     copies = {
-        recipient: tuple(
-            sorted(
-                (each for each in message.visible if each.recipient == recipient),
-                key=lambda each: each.ref,
-            )
-        )
+        recipient: tuple(message.seen_by.get(recipient, ()))
         for recipient in addressees(message, run)
     }
     fate = _fate(message, run) if promised and not all(copies.values()) else None

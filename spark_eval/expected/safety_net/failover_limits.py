@@ -68,10 +68,8 @@ def landed(message: Message, run: Run) -> dict[tuple[str, str], Landed]:
         (database, recipient): Landed(
             tuple(sorted(map(_taken, rows))),
             sum(
-                seen.kind == "mailbox"
-                and seen.recipient == recipient
-                and run.directory.took(seen) == database
-                for seen in message.visible
+                seen.kind == "mailbox" and run.directory.took(seen) == database
+                for seen in message.seen_by.get(recipient, ())
             )
             + sum(emptied_by(database, (each.row,), run) is not None for each in rows),
             run.databases[database].window_ms,

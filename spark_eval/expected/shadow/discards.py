@@ -71,8 +71,8 @@ def _all_visible_ms(message: Message, run: Run) -> int | None:
         min(
             (
                 seen.copied_ms
-                for seen in message.visible
-                if seen.recipient == recipient and seen.copied_ms is not None
+                for seen in message.seen_by.get(recipient, ())
+                if seen.copied_ms is not None
             ),
             default=None,
         )

@@ -94,9 +94,12 @@ def said_by_another(run: Run, event: str) -> Run:
     return run
 
 
-def bring(run: Run, at_ms: int, *, copy: str = OLD, primary: str = "par-mbx1") -> Message:
+def bring(
+    run: Run, at_ms: int, *, copy: str = OLD, primary: str = "par-mbx1",
+    to: list[str] | None = None,
+) -> Message:  # fmt: skip
     """A message accepted, delivered into a copy of DB1 and let go; in no mailbox yet."""
-    message = run.accept(at_ms, INSIDE, primary=primary, shadow="lyo-mbx2")
+    message = run.accept(at_ms, to or INSIDE, primary=primary, shadow="lyo-mbx2")
     _finish(run, message, at_ms + 2 * SECOND, copy, "DELIVER")
     run.let_go(message, at_ms + 90 * SECOND)
     return message
