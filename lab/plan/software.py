@@ -8,6 +8,7 @@ source of ours. Each is the constant by which a node goes, and has its name in p
 from dataclasses import dataclass
 
 from nodes.core.copies.log_shipping import RETRY_MS
+from nodes.core.engine.work import COMMIT_RETRY_MS
 from nodes.core.failover.announcements import REMIND_MS, TELL_AGAIN_MS
 from nodes.core.failover.copy_monitor import MISSES, WATCH_MS
 from nodes.core.failover.failover import MARGIN_MS, REQUEST_MS
@@ -35,6 +36,7 @@ class Software:
     requested_mount_ms: int = REQUEST_MS
     log_retry_ms: int = RETRY_MS
     submission_retry_ms: int = SUBMIT_AGAIN_MS
+    commit_retry_ms: int = COMMIT_RETRY_MS
     mail_in_memory_bytes: int = OUTSIDE_BYTES
     message_id_shown: int = MESSAGE_ID_SHOWN
 

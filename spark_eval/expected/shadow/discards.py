@@ -84,7 +84,7 @@ def _all_visible_ms(message: Message, run: Run) -> int | None:
 
 
 def _discard(copy: Copy, forks: Forks | None, visible_ms: int | None, run: Run) -> Discard:
-    known_ms = forks.known_ms if forks else None
+    known_ms = _written_ms(forks.known_ms, copy, run) if forks else None
     starts = [each for each in (known_ms, copy.held_ms) if each is not None]
     due_ms = max(starts, default=None)
     # a question asked in the last moment of the heartbeat still needs its answer
@@ -100,6 +100,17 @@ def _discard(copy: Copy, forks: Forks | None, visible_ms: int | None, run: Run) 
         not_after_ms=None if reach_ms is None else reach_ms + whole_ms,
         untold_ms=None if reach_ms is None else _untold_ms(copy, reach_ms, run),
     )
+
+
+def _written_ms(known_ms: int | None, copy: Copy, run: Run) -> int | None:
+    """When the primary server had it written down that a message was done: what its full disk does
+    not take is tried again later.
+    """
+    if known_ms is None or copy.primary is None:
+        return known_ms
+    late_ms = run.software.commit_retry_ms
+    freed = [each.hi + late_ms for each in full(copy.primary) if each.lo <= known_ms <= each.hi]
+    return max([known_ms, *freed])
 
 
 def _untold_ms(copy: Copy, reach_ms: int, run: Run) -> int | None:

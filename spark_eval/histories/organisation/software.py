@@ -26,6 +26,7 @@ class Software:
     requested_mount_ms: int = 600_000
     log_retry_ms: int = 10_000
     submission_retry_ms: int = 60_000
+    commit_retry_ms: int = 60_000
     mail_in_memory_bytes: int = 134_217_728
     message_id_shown: int = 255
 

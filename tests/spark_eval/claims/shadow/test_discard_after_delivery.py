@@ -25,6 +25,8 @@ SLOW = 7 * MINUTE
 DONE = MINUTE + 2 * SECOND
 # a second of the wall at 60 times its speed, and the clock's resolution
 NEAR = MINUTE + 900
+# a minute after a disk has room, with the next heartbeat
+WRITTEN = 5 * MINUTE + MINUTE + HEARTBEAT + NEAR
 
 
 def _let_go_first() -> Run:
@@ -92,6 +94,17 @@ def _forgotten_on_a_full_disk(*, full: str = "par-mbx1", done_ms: int = 20 * MIN
     run.away("restart", "par-mbx1", 10 * MINUTE, 11 * MINUTE, fault="f2")
     run.log("par-mbx1", "LOAD", "BOOTLOADER", 11 * MINUTE, message, source_context="delivery")
     run.heartbeats("lyo-mbx1", "par-mbx1", 12 * MINUTE, 50 * MINUTE)
+    return run
+
+
+def _done_on_a_full_disk(let_go_ms: int) -> Run:
+    """Delivered while par-mbx1 cannot write it down; its disk has room from 5 min on."""
+    run = empty()
+    message = run.accept(MINUTE, [user(1)])
+    run.away("fill_disk", "par-mbx1", 90 * SECOND, 5 * MINUTE)
+    run.finish(message, 2 * MINUTE)
+    run.heartbeats("lyo-mbx1", "par-mbx1", 2 * MINUTE, 20 * MINUTE)
+    run.let_go(message, let_go_ms)
     return run
 
 
@@ -285,6 +298,8 @@ def runs() -> dict[str, Run]:
         "made-twice": _made_again(after_a_restart=False),
         "disk-full": _forgotten_on_a_full_disk(),
         "disk-full-elsewhere": _forgotten_on_a_full_disk(full="lyo-mbx1"),
+        "written-later": _done_on_a_full_disk(WRITTEN + SECOND // 2),
+        "written-too-late": _done_on_a_full_disk(WRITTEN + 90 * SECOND),
         "done-before-the-restart": _forgotten_on_a_full_disk(done_ms=6 * MINUTE),
         "never-asked": _discarded_at(None, contacts_until=0),
         "silent": _discarded_at(11 * MINUTE, contacts_until=0),
@@ -442,6 +457,13 @@ def test_a_shadow_message_may_expire_before_it_has_to_be_let_go(
 ) -> None:
     assert results["expires-first"].violations == 0
     assert "never let it go" in results["expires-later"].examples[0].detail
+
+
+def test_what_a_full_disk_did_not_take_is_written_a_minute_after_it_has_room(
+    results: Results,
+) -> None:
+    assert results["written-later"].violations == 0
+    assert results["written-too-late"].violations == 1
 
 
 def test_an_answer_that_was_full_may_leave_the_rest_to_the_next(
