@@ -30,6 +30,7 @@ from defects.defect import Defect
 from defects.delivery import (
     altering,
     back_pressure,
+    converting,
     delivering,
     expanding,
     forgetting,
@@ -64,6 +65,7 @@ ALL: tuple[Defect, ...] = (
     *forgetting.DEFECTS,
     *altering.DEFECTS,
     *expanding.DEFECTS,
+    *converting.DEFECTS,
     *journaling.DEFECTS,
     *redirecting.DEFECTS,
     *passing_on.DEFECTS,

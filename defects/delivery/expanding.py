@@ -83,17 +83,19 @@ def _misses_duplicates(found: Resolved, directory: Any) -> Resolved:
     )
 
 
-@contextmanager
-def categorises(otherwise: Callable[[Categorised, list[str]], Iterable[Fork]]) -> Iterator[None]:
+def categorises(otherwise: Callable[[Categorised, list[str]], Iterable[Fork]]) -> Context:
     """`otherwise` takes what was categorised and who came twice, and makes the forks."""
 
-    def categorised(method: Callable[..., Categorised], self: Categorizer, *envelope: Any) -> Any:
-        found = method(self, *envelope)
+    def made(found: Categorised) -> Categorised:
         twice = [who for each in found.expansions for who in each.duplicates]
         return replace(found, forks=tuple(otherwise(found, twice)))
 
-    with does(Categorizer, "categorise", categorised):
-        yield
+    def categorised(
+        method: Callable[..., None], self: Categorizer, messages: Any, then: Any, failed: Any
+    ) -> None:
+        method(self, messages, lambda found: then(tuple(map(made, found))), failed)
+
+    return does(Categorizer, "categorise", categorised)
 
 
 def _twice(found: Categorised, twice: list[str]) -> Iterable[Fork]:

@@ -213,6 +213,10 @@ class Node(OneDoor):
             inputs.SafetyNetExpired: mail.safety_net.expired,
             inputs.SafetyNetRead: work.safety_net_read,
             inputs.SafetyNetNotRead: lambda h: work.safety_net_not_read(h.read, h.reason),
+            inputs.ConvertedMeasured: lambda h: work.converted_measured(h.measuring, h.sizes_bytes),
+            inputs.ConvertedNotMeasured: lambda h: work.converted_not_measured(
+                h.measuring, h.reason
+            ),
             inputs.CopyChanged: work.copy_changed,
             inputs.DeliveredToCleanedUp: mail.cleanup.cleaned_up,
             inputs.CopyNotChanged: lambda h: work.copy_not_changed(h.change, h.reason),

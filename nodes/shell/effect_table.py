@@ -84,6 +84,7 @@ def effect_table(parts: Parts) -> EffectTable:
         effects.Commit: lambda e: parts.disk.write(e),
         effects.ExpireSafetyNet: lambda e: parts.disk.write(e),
         effects.ReadSafetyNet: lambda e: parts.disk.write(e),
+        effects.MeasureConverted: lambda e: parts.disk.write(e),
         effects.DeliverToMailboxes: lambda e: parts.disk.deliver(e),
         effects.ChangeCopy: lambda e: parts.disk.deliver(e),
         effects.MeasureDisk: lambda e: parts.disk.measure(),

@@ -48,7 +48,7 @@ from nodes.shell.smtp.syntax import (
     sender_of,
 )
 from nodes.store.dsn_fields import columns_of
-from nodes.store.message_digest import digest_of
+from nodes.store.message_digest import columns_of_content
 
 RECEIVED = "received.jsonl"
 
@@ -116,7 +116,7 @@ class Received:
             "mono_ns": mono_ns,
             "size_bytes": len(content),
             "peer": session.host_name or "",
-            **digest_of(content).columns(),
+            **columns_of_content(content),
             **columns_of(content),
         }
         try:

@@ -30,12 +30,14 @@ from typing import TypeAlias
 from nodes.core.model.database_copy import CopyState
 from nodes.core.model.message import UNREADABLE_DATE_MS
 from nodes.store import sqlite_file
+from nodes.store.content_conversion import ENCODINGS, encoding_of
 from nodes.store.dsn_fields import columns_of
 from nodes.store.journal_fields import journal_of
 from nodes.store.leftovers import LEFTOVERS
 from nodes.store.mailbox.mailbox_copy import standing_of
 from nodes.store.mailbox.stored_content import stored_content
-from nodes.store.message_digest import digest_of
+from nodes.store.message_digest import columns_of_content
+from nodes.store.queue.bodies import MESSAGE_TABLES
 from nodes.store.queue.rows import addresses_of
 
 Row: TypeAlias = dict[str, object]
@@ -95,6 +97,12 @@ _QUEUES = (
     ),
     *LEFTOVERS,
 )
+_WITH_BODIES = ("delivery", "shadow", "primary-safety-net", "shadow-safety-net")
+_MENTIONING = " UNION ALL ".join(
+    f"SELECT q.internal_id, b.content FROM {table} AS q JOIN bodies AS b USING (body_id) "
+    "WHERE instr(b.content, ?1)"
+    for table in MESSAGE_TABLES
+)
 _MAILBOX_KEYS = (
     "mailbox", "message_id", "sender", "submitted_ms", "delivered_ms", "size_bytes", "server",
 )  # fmt: skip
@@ -123,9 +131,23 @@ def queue_rows(path: Path, origin_ms: int) -> Iterator[Row]:
 
 def queue_rows_in(connection: sqlite3.Connection, origin_ms: int) -> Iterator[Row]:
     """The same of a database that is open."""
+    encodings = _encodings(connection)
     for queue, query in _QUEUES:
         for row in connection.execute(query):
-            yield _queue_record(queue, row, origin_ms)
+            record = _queue_record(queue, row, origin_ms)
+            if queue in _WITH_BODIES and record["internal_id"] in encodings:
+                record["content_transfer_encoding"] = encodings[record["internal_id"]]
+            yield record
+
+
+def _encodings(connection: sqlite3.Connection) -> dict[object, str]:
+    """Internal id to transfer encoding, of the messages whose content has one."""
+    found = {}
+    for each in ENCODINGS:
+        for internal_id, content in connection.execute(_MENTIONING, (each,)):
+            if encoding := encoding_of(content):
+                found[internal_id] = encoding
+    return found
 
 
 def mailbox_rows(path: Path, origin_ms: int, moved: Moved = MappingProxyType({})) -> Iterator[Row]:
@@ -146,7 +168,7 @@ def mailbox_rows_in(
     # what is sorted is kept until all is
     for message_row, copies in groupby(connection.execute(_MAILBOXES), key=itemgetter(-1)):
         (content,) = connection.execute(_CONTENT, (message_row,)).fetchone()
-        said: Row = {**digest_of(content).columns(), **columns_of(content)}
+        said: Row = {**columns_of_content(content), **columns_of(content)}
         said["journal"] = journal_of(content)
         for *row, _ in copies:
             record: Row = dict(zip(_MAILBOX_KEYS, row, strict=True))

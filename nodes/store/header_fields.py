@@ -42,9 +42,14 @@ def value_of(content: bytes, name: bytes, start: int, end: int) -> bytes:
     place = next(places_of(content, name, start, end), None)
     if place is None:
         return b""
-    last = _END_OF_FIELD.search(content, place, end)
-    value = content[place : end if last is None else last.start()]
+    value = content[place : end_of_field(content, place, end)]
     return value.replace(_CRLF, b"").strip(b" \t")
+
+
+def end_of_field(content: bytes, place: int, end: int) -> int:
+    """Where the field ends whose value begins at `place`."""
+    last = _END_OF_FIELD.search(content, place, end)
+    return end if last is None else last.start()
 
 
 @cache

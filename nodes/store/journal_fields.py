@@ -12,7 +12,7 @@ import re
 
 from nodes.core.model.octets import shown
 from nodes.store.header_fields import end_of_header, places_of, value_of
-from nodes.store.message_digest import digest_of
+from nodes.store.message_digest import columns_of_content
 
 MOST_RECIPIENTS = 10_000
 """More than a group here has members."""
@@ -54,4 +54,4 @@ def _said(text: bytes) -> dict[str, object]:
 
 def _attached(content: bytes) -> dict[str, object]:
     subject = value_of(content, b"subject", 0, end_of_header(content))
-    return {"attached_subject": shown(subject), **digest_of(content).columns()}
+    return {"attached_subject": shown(subject), **columns_of_content(content)}

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TypeAlias
 
+from nodes.store.content_conversion import decoded, encoding_of
+
 Columns: TypeAlias = dict[str, int | str]
 
 DIGITS = 16
@@ -49,6 +51,18 @@ def digest_of(content: bytes) -> MessageDigest:
     told = content[trace.end() :]
     header, _, body = told.partition(_END_OF_HEADER)
     return MessageDigest(len(told), _short(header), _short(body))
+
+
+def columns_of_content(content: bytes) -> Columns:
+    """As records have it: what it says, and of what has a transfer encoding also which, and what it
+    says once it is decoded.
+    """
+    columns, encoding = digest_of(content).columns(), encoding_of(content)
+    if not encoding:
+        return columns
+    of_decoded = digest_of(decoded(content)).columns()
+    said = {f"decoded_{name.removeprefix('content_')}": value for name, value in of_decoded.items()}
+    return columns | {"content_transfer_encoding": encoding} | said
 
 
 def _short(part: bytes) -> str:

@@ -45,7 +45,7 @@ from spark_eval.claims.node import (
     submitted_from_outbox,
 )
 from spark_eval.claims.reports import dsns_fit, journaled_once
-from spark_eval.claims.routing import redirected_as_asked, routed_as_computed
+from spark_eval.claims.routing import converted_once, redirected_as_asked, routed_as_computed
 from spark_eval.claims.safety_net import (
     best_copy_mounted,
     copies_agree,
@@ -126,6 +126,7 @@ ALL: tuple[Claim, ...] = (
     rows_fit.CLAIM,
     recipients_fit.CLAIM,
     groups_expanded.CLAIM,
+    converted_once.CLAIM,
     routed_as_computed.CLAIM,
     redirected_as_asked.CLAIM,
     back_pressure_kept.CLAIM,

@@ -29,8 +29,8 @@ class Key(NamedTuple):
 @dataclass(slots=True)
 class Primary:
     """Rows of its server about it, each the first of its kind: `born`, `redirect` (HAREDIRECT),
-    `failure` (HAREDIRECTFAIL of a message that was accepted), `loaded`. `done`: what became of each
-    recipient, first and last row.
+    `failure` (HAREDIRECTFAIL of a message that was accepted), `loaded`, `transferred` (what content
+    conversion made of it). `done`: what became of each recipient, first and last row.
     """
 
     key: Key
@@ -40,12 +40,19 @@ class Primary:
     redirect: TrackingRow | None = None
     failure: TrackingRow | None = None
     loaded: TrackingRow | None = None
+    transferred: TrackingRow | None = None
     last_loaded_ms: int | None = None
 
     @property
     def is_there(self) -> bool:
         """Whether its server is known to have had it durably."""
         return self.born is not None or self.loaded is not None
+
+    @property
+    def size_bytes(self) -> int | None:
+        """By which it is routed: of what is stored."""
+        row = self.transferred or self.born or self.loaded
+        return row.size_bytes if row else None
 
     @property
     def is_promoted(self) -> bool:
@@ -91,6 +98,11 @@ def is_birth(row: TrackingRow) -> bool:
     )
 
 
+def is_conversion(row: TrackingRow) -> bool:
+    """Whether its server says by that row that content conversion made another message of it."""
+    return row.event == "TRANSFER" and row.source == "ROUTING"
+
+
 def is_acceptance_without_shadow(row: TrackingRow) -> bool:
     return row.event == "HAREDIRECTFAIL" and (row.outcome or ACCEPTED) == ACCEPTED
 
@@ -104,7 +116,8 @@ def primaries_of(rows: Iterable[TrackingRow]) -> dict[Key, Primary]:
     found: dict[Key, Primary] = {}
     for row in sorted(rows, key=order_of):
         is_load = row.event == "LOAD" and row.context == "delivery"
-        about = is_load or is_birth(row) or row.event in ("HAREDIRECT", "HAREDIRECTFAIL")
+        is_own = row.event in ("HAREDIRECT", "HAREDIRECTFAIL") or is_conversion(row)
+        about = is_load or is_birth(row) or is_own
         if about and (key := key_of(row)) is not None:
             _take(found.setdefault(key, Primary(key)), row, is_load=is_load)
     return {key: each for key, each in found.items() if each.is_there or each.redirect is not None}
@@ -119,6 +132,8 @@ def _take(primary: Primary, row: TrackingRow, *, is_load: bool) -> None:
         primary.last_loaded_ms = max(primary.last_loaded_ms or row.at_ms, row.at_ms)
     elif is_birth(row):
         primary.born = primary.born or row
+    elif is_conversion(row):
+        primary.transferred = primary.transferred or row
     elif row.event == "HAREDIRECT":
         primary.redirect = primary.redirect or row
     elif is_acceptance_without_shadow(row):

@@ -127,6 +127,24 @@ def _content(value: Any) -> Content:
     return Content(read.content_bytes, _short(read.header_sha256), _short(read.body_sha256))
 
 
+class _Seen(NamedTuple):
+    content_transfer_encoding: str | None
+    decoded_bytes: int | None
+    decoded_header_sha256: str | None
+    decoded_body_sha256: str | None
+
+
+def _seen(value: Any) -> tuple[Content, str | None, int | None]:
+    """What somebody reads, its transfer encoding, and the size of what is stored."""
+    stored, read = _content(value), row_of(_Seen, value)
+    if read.content_transfer_encoding is None:
+        return stored, None, stored.size
+    for each in (read.decoded_header_sha256, read.decoded_body_sha256):
+        _require(each is None or _DIGEST.match(each) is not None)
+    header, body = _short(read.decoded_header_sha256), _short(read.decoded_body_sha256)
+    return Content(read.decoded_bytes, header, body), read.content_transfer_encoding, stored.size
+
+
 def _short(digest: str | None) -> str | None:
     return None if digest is None else digest[:16].lower()
 
@@ -278,6 +296,7 @@ class _Queued(NamedTuple):
     delivered_ms: int | None
     expires_ms: int | None
     state: str | None
+    content_transfer_encoding: str | None
 
 
 def _queues(rows: Rows, value: Any, ref: Ref, clock: LabClock) -> None:
@@ -290,7 +309,10 @@ def _queues(rows: Rows, value: Any, ref: Ref, clock: LabClock) -> None:
         or (queue in _LEFT and read.state is not None)
     )
     _require(is_named)
-    row = QueueRow(server_of(ref.file), queue, message_id(read.message_id), *read[2:], ref=ref)
+    row = QueueRow(
+        server_of(ref.file), queue, message_id(read.message_id), *read[2:-1], ref=ref,
+        encoding=read.content_transfer_encoding,
+    )  # fmt: skip
     _add(rows.queues, row)
 
 
@@ -332,12 +354,12 @@ class _Mailbox(NamedTuple):
 
 
 def _mailbox(rows: Rows, value: Any, ref: Ref, clock: LabClock) -> None:
-    read, content = row_of(_Mailbox, value), _content(value)
+    read, (content, encoding, stored_bytes) = row_of(_Mailbox, value), _seen(value)
     row = VisibleRow(
         needed(message_id(needed(read.message_id))), needed(read.mailbox).lower(), "mailbox",
         stem_of(ref.file), short_name(read.server), read.delivered_ms, read.submitted_ms, None,
         _sender(read.sender), content, read.reports, read.in_reply_to,
-        read.references, ref, read.journal,
+        read.references, ref, read.journal, encoding, stored_bytes,
     )  # fmt: skip
     _add(rows.visible, row)
 
@@ -354,7 +376,7 @@ class _External(NamedTuple):
 
 
 def _external(rows: Rows, value: Any, ref: Ref, clock: LabClock) -> None:
-    read, content = row_of(_External, value), _content(value)
+    read, (content, encoding, stored_bytes) = row_of(_External, value), _seen(value)
     named, place = needed(message_id(needed(read.message_id))), stem_of(ref.file)
     copied_ms = read.received_ms
     if copied_ms is not None:
@@ -363,7 +385,7 @@ def _external(rows: Rows, value: Any, ref: Ref, clock: LabClock) -> None:
         row = VisibleRow(
             named, recipient, "external", place, place.lower(), copied_ms, None, read.mono_ns,
             _sender(read.sender), content, read.reports, read.in_reply_to,
-        read.references, ref,
+            read.references, ref, None, encoding, stored_bytes,
         )  # fmt: skip
         _add(rows.visible, row)
 

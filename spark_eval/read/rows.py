@@ -54,6 +54,8 @@ class JournalReport(NamedTuple):
     content_bytes: int | None
     header_sha256: str | None
     body_sha256: str | None
+    decoded_header_sha256: str | None = None
+    decoded_body_sha256: str | None = None
 
 
 class SentRow(NamedTuple):
@@ -203,6 +205,7 @@ class QueueRow(NamedTuple):
     expires_ms: int | None
     state: str | None
     ref: Ref
+    encoding: str | None = None
 
 
 class CopyRow(NamedTuple):
@@ -225,7 +228,8 @@ class VisibleRow(NamedTuple):
     """A copy that a recipient sees, in a mailbox or at a server outside: `kind` is `mailbox` or
     `external`, `place` the database or the server, `dated_ms` its Date as Unix epoch ms. Of a DSN
     `in_reply_to` and `references` are the Message-Ids that it refers to; `journal`: what a journal
-    report says.
+    report says. `content` is what he reads, once its transfer `encoding` is undone, if it has one;
+    `stored_bytes`, the size of what is there.
     """
 
     message_id: str
@@ -243,6 +247,8 @@ class VisibleRow(NamedTuple):
     references: str | None
     ref: Ref
     journal: JournalReport | None = None
+    encoding: str | None = None
+    stored_bytes: int | None = None
 
 
 class TrackingRow(NamedTuple):

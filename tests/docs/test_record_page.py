@@ -107,6 +107,7 @@ SIMULATED = (
     "queue-database-damaged",
     "clocks-wrong",
     "disk-full",
+    "content-conversion",
 )
 LOGS = {"MSGTRK": "MSGTRK<yyyymmddhh>-<n>.LOG", "CONNECTLOG": "CONNECTLOG<yyyymmdd>-<n>.LOG"}
 

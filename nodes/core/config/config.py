@@ -26,6 +26,7 @@ from nodes.core.config.mailboxes import MAILBOXES, mailbox_of
 from nodes.core.config.network import Network, read_network
 from nodes.core.config.parameters import (
     BACKGROUND_CLEANUP,
+    NOT_CONVERTED,
     PARAMETERS,
     REPLAY_LAG_MAX_MS,
     SERVER_SECTIONS,
@@ -98,6 +99,14 @@ class TransportConfig:
     max_dumpster_size_per_database_bytes: int
     max_dumpster_time_ms: int
     max_receive_size_bytes: int
+    byte_encoder: str
+
+    @property
+    def growth(self) -> int:
+        """How many times as large as it was received a message may be on its way: a log has it in
+        base64, and content conversion may have made three octets of each before.
+        """
+        return 3 if self.byte_encoder == NOT_CONVERTED else 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,6 +259,7 @@ def _transport_config(values: Mapping[str, Value]) -> TransportConfig:
         max_dumpster_size_per_database_bytes=int(values["MaxDumpsterSizePerDatabase"]),
         max_dumpster_time_ms=int(values["MaxDumpsterTime"]),
         max_receive_size_bytes=int(values["MaxReceiveSize"]),
+        byte_encoder=str(values["ByteEncoderTypeFor7BitCharsets"]),
     )
 
 

@@ -75,6 +75,15 @@ def duplicate_expand_row(
     )
 
 
+def converted_row(message: PrimaryMessage, encoder: str) -> LogTracking:
+    """TRANSFER: what is stored for its recipients is what content conversion made of it (F§1.4)."""
+    recipients = tuple(dict.fromkeys(each for fork in message.forks for each in fork.recipients))
+    context = f"ByteEncoderTypeFor7BitCharsets:{encoder}"
+    return primary_row(
+        "TRANSFER", "ROUTING", message, recipients=recipients, source_context=context
+    )
+
+
 def send_row(
     message: PrimaryMessage, next_hop: NextHop, delivered: tuple[str, ...], reply: str, server: str
 ) -> LogTracking:

@@ -19,6 +19,7 @@ from nodes.core.interface.effects import (
     Commit,
     DeliverToMailboxes,
     Effect,
+    MeasureConverted,
     ReadSafetyNet,
 )
 from nodes.core.interface.inputs import CopyChanged, SafetyNetRead
@@ -64,6 +65,7 @@ class LocalDelivery:
 Delivered: TypeAlias = Callable[[tuple[str, ...], tuple[str, ...]], None]
 Read: TypeAlias = Callable[[SafetyNetRead], None]
 Changed: TypeAlias = Callable[[CopyChanged], None]
+Measured: TypeAlias = Callable[[tuple[int | None, ...]], None]
 Report: TypeAlias = Callable[[Any], None]
 
 
@@ -82,6 +84,7 @@ class Work:
     _deliveries: dict[int, tuple[Delivered, Because]] = field(default_factory=dict)
     _reads: dict[int, tuple[Read, Because]] = field(default_factory=dict)
     _changes: dict[int, tuple[Changed, Because]] = field(default_factory=dict)
+    _measurings: dict[int, tuple[Measured, Because]] = field(default_factory=dict)
     _count: int = 0
     _most_timers: int = FEW_TIMERS
 
@@ -156,6 +159,22 @@ class Work:
 
     def safety_net_not_read(self, number: int, reason: str) -> None:
         self._reads.pop(number)[1](reason)
+
+    def measure_converted(
+        self, encoder: str, bodies: tuple[BodyHandle, ...], then: Measured, failed: Because
+    ) -> None:
+        """Ask what size each body has once it is converted, None where it stays as it is; one of
+        `then` and `failed` is called later.
+        """
+        number = self._next()
+        self._measurings[number] = (then, failed)
+        self.emit(MeasureConverted(number, encoder, bodies))
+
+    def converted_measured(self, number: int, sizes_bytes: tuple[int | None, ...]) -> None:
+        self._measurings.pop(number)[0](sizes_bytes)
+
+    def converted_not_measured(self, number: int, reason: str) -> None:
+        self._measurings.pop(number)[1](reason)
 
     def change_copy(self, database: str, what: CopyChange, then: Changed, failed: Because) -> None:
         """Ask for one change of a copy of a mailbox database here; one of `then` and `failed` is

@@ -62,6 +62,17 @@ class ReadSafetyNet:
 
 
 @dataclass(frozen=True, slots=True)
+class MeasureConverted:
+    """How many bytes would each body have, once it is converted? They are converted as they are
+    stored. Answered by `ConvertedMeasured` or `ConvertedNotMeasured`.
+    """
+
+    measuring: int
+    encoder: str
+    bodies: tuple[BodyHandle, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class DeliverToMailboxes:
     """Store a message once in each recipient's mailbox of `database`, one transaction, duplicates
     turfed (DD-1).
@@ -339,6 +350,7 @@ Effect: TypeAlias = (
     Commit
     | ExpireSafetyNet
     | ReadSafetyNet
+    | MeasureConverted
     | DeliverToMailboxes
     | ChangeCopy
     | MeasureDisk

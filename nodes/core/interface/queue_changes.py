@@ -26,8 +26,8 @@ from nodes.core.model.next_hop import NextHop
 
 @dataclass(frozen=True, slots=True)
 class InsertMessage:
-    """A new primary message with its forks. `body` is stored with it (`in:`, `made:`, `attached:`),
-    or stays where it is (`db:`).
+    """A new primary message with its forks. `body` is stored with it (`in:`, `made:`, `attached:`,
+    `converted:`), or stays where it is (`db:`).
     """
 
     message: PrimaryMessage
@@ -169,12 +169,13 @@ class MoveToShadowSafetyNet:
 
 @dataclass(frozen=True, slots=True)
 class PromoteShadow:
-    """The shadow message becomes the primary message `message`, in one step; its body goes with it
-    (SM-13).
+    """The shadow message becomes the primary message `message`, in one step (SM-13). `converted`:
+    the body that it has from then on (SN-17); None: that of the shadow message.
     """
 
     key: ShadowKey
     message: PrimaryMessage
+    converted: BodyHandle | None = None
 
 
 @dataclass(frozen=True, slots=True)

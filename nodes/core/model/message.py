@@ -4,7 +4,8 @@ notifications.
 Plain values, metadata only. Bodies are handles (`BodyHandle`): `in:<n>` names bytes that the shell
 still holds in memory for a session, `db:<internal id>` a body in the queue database,
 `outbox:<database>:<item>` one in an Outbox, `made:<text>` a body the core wrote itself (a DSN),
-`attached:…` one that it wrote around another one (a journal report).
+`attached:…` one that it wrote around another one (a journal report), `converted:…` another one once
+it is converted.
 Times are lab time in Unix epoch milliseconds.
 """
 
@@ -24,6 +25,14 @@ ATTACHED = "attached:"
 def attached(handle: BodyHandle, boundary: str, text: str) -> BodyHandle:
     """`text`, the body that `handle` names, and the end of what that boundary divides."""
     return f"{ATTACHED}{handle}|{boundary}|{text}"
+
+
+CONVERTED = "converted:"
+
+
+def converted(handle: BodyHandle, encoder: str) -> BodyHandle:
+    """The body that `handle` names, as ByteEncoderTypeFor7BitCharsets has it."""
+    return f"{CONVERTED}{encoder}|{handle}"
 
 
 UNREADABLE_DATE_MS = -(1 << 62)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from nodes.core.back_pressure import BackPressure
-from nodes.core.categorizer.categorizer import Categorizer
+from nodes.core.categorizer.categorizer import AsReceived, Categorised, Categorizer
 from nodes.core.config.config import NodeConfig
 from nodes.core.delivery.delivery import Delivery
 from nodes.core.engine.tracking_rows import primary_row
@@ -129,17 +129,28 @@ class Intake:
         """Categorise, make durable, then acknowledge. A lost session changes nothing from here on
         (SR-7). The message grows old from now on, however long the attempts to make a shadow took.
         """
-        categorised = self._categorizer.categorise(message.envelope.recipients, message.size_bytes)
-        kept = replace(message, forks=categorised.forks, received_ms=self._work.now_ms)
+        received = AsReceived(message.envelope.recipients, body, message.size_bytes)
+        aged = replace(message, received_ms=self._work.now_ms)
+        self._categorizer.categorise(
+            (received,),
+            lambda found: self._commit(sender, aged, *found),
+            self.refuser(sender, body),
+        )
+
+    def _commit(self, sender: Sender, message: PrimaryMessage, categorised: Categorised) -> None:
+        kept = replace(message, forks=categorised.forks, size_bytes=categorised.size_bytes)
 
         def committed() -> None:
             address = sender.client_address
-            self._work.emit(primary_row("RECEIVE", "SMTP", kept, client_address=address))
+            received = categorised.before(kept)
+            self._work.emit(primary_row("RECEIVE", "SMTP", received, client_address=address))
             self._categorizer.log(kept, categorised)
             sender.answer_message(self.accepting(kept))
             self._delivery.add(kept)
 
-        self._work.commit((InsertMessage(kept, body),), committed, self.refuser(sender, body))
+        change = InsertMessage(kept, categorised.body)
+        refuse = self.refuser(sender, categorised.received.body)
+        self._work.commit((change,), committed, refuse)
 
     def message(self, offered: MessageOffered, network_message_id: str = "") -> PrimaryMessage:
         internal_id = self._identity.next_internal_id()

@@ -10,12 +10,12 @@ never answers must not hold up what is kept for a while only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from nodes.core.back_pressure import BackPressure
-from nodes.core.categorizer.categorizer import Categorised, Categorizer
+from nodes.core.categorizer.categorizer import AsReceived, Categorised, Categorizer
 from nodes.core.config.config import NodeConfig
 from nodes.core.delivery.delivery import Delivery
 from nodes.core.engine.tracking_rows import resubmitted_row
@@ -40,6 +40,7 @@ LOOK_AGAIN_MS = 1000
 PAGE_WAIT_MS = 10_000
 
 SendAnew: TypeAlias = Callable[[PrimaryMessage, str | None, Then], None]
+OfCopies: TypeAlias = Callable[[Sequence[KeptCopy], tuple[Categorised, ...]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,11 @@ class Resubmitted:
 def recipients_in(database: str, copy: KeptCopy, mailboxes: Mapping[str, str]) -> tuple[str, ...]:
     """Those of a copy whose mailbox is in the database now, whichever it was delivered into."""
     return tuple(r for r in copy.recipients if mailboxes.get(r) == database)
+
+
+def _as_received(copy: KeptCopy) -> AsReceived:
+    """Of a Primary Safety Net: as it was stored."""
+    return AsReceived(copy.recipients, f"db:{copy.position.internal_id}", copy.size_bytes)
 
 
 class Resubmitting:
@@ -172,11 +178,15 @@ class Resubmitting:
             return
         if page.copies:
             self._position = page.copies[-1].position
-        wanted = self._wanted(page.copies)
-        if wanted:
-            self._resubmit(wanted, self._position, page.more)
-        else:
-            self._after_page(page.more)
+
+        def categorised(copies: Sequence[KeptCopy], found: tuple[Categorised, ...]) -> None:
+            wanted = self._wanted(copies, found)
+            if wanted:
+                self._resubmit(wanted, self._position, page.more)
+            else:
+                self._after_page(page.more)
+
+        self._categorise(page.copies, categorised)
 
     def _after_page(self, more: bool) -> None:
         if more or not self._runs:
@@ -184,42 +194,52 @@ class Resubmitting:
         else:
             self._finish()
 
-    def _wanted(self, copies: tuple[KeptCopy, ...]) -> list[Resubmitted]:
+    def _wanted(
+        self, copies: Sequence[KeptCopy], found: tuple[Categorised, ...]
+    ) -> list[Resubmitted]:
         wanted = []
-        for copy in copies:
-            categorised = self._categorised(copy)
+        for copy, categorised in zip(copies, found, strict=True):
             hop = NextHop.into(self.request.demand.destination)
             forks = categorised.forks
             recipients = next((fork.recipients for fork in forks if fork.next_hop == hop), ())
             # a copy whose stay is over may be gone from the disk by now
             is_there = copy.expires_ms is None or copy.expires_ms > self._work.now_ms
             if recipients and is_there:
-                message = self._message(copy, recipients)
+                message = self._message(copy, recipients, categorised.size_bytes)
                 wanted.append(Resubmitted(message, copy, categorised))
         return wanted
 
-    def _categorised(self, copy: KeptCopy) -> Categorised:
-        """For those whose mailbox is in the database now: of a primary copy as resolved, of a
-        shadow copy categorised anew (SN-8, SN-11). What went to any other next hop has left
-        (SN-12), also when that was another boundary of the organisation.
+    def _categorise(self, copies: tuple[KeptCopy, ...], then: OfCopies) -> None:
+        """For those whose mailbox is in the database now: primary copies as resolved and converted,
+        shadow copies categorised anew (SN-8, SN-11, SN-17). What went to any other next hop has
+        left (SN-12), also when that was another boundary of the organisation.
         """
         demand = self.request.demand
-        is_primary = demand.source is SafetyNetSource.PRIMARY
-        if is_primary and copy.next_hop is not None and copy.next_hop.database is not None:
-            here = recipients_in(demand.destination, copy, self._config.mailboxes)
-            return Categorised((Fork(NextHop.into(demand.destination), here),), ())
-        if is_primary or (demand.primaries and copy.primary not in demand.primaries):
-            return Categorised((), ())
-        return self._categorizer.categorise(copy.recipients, copy.size_bytes)
+        if demand.source is SafetyNetSource.PRIMARY:
+            delivered = [each for each in copies if each.next_hop and each.next_hop.database]
+            then(delivered, tuple(map(self._as_resolved, delivered)))
+            return
+        asked = [each for each in copies if each.primary in (demand.primaries or (each.primary,))]
+        self._categorizer.categorise(
+            tuple(map(_as_received, asked)), lambda found: then(asked, found), self._later
+        )
 
-    def _message(self, copy: KeptCopy, recipients: tuple[str, ...]) -> PrimaryMessage:
+    def _as_resolved(self, copy: KeptCopy) -> Categorised:
+        destination = self.request.demand.destination
+        here = recipients_in(destination, copy, self._config.mailboxes)
+        received, forks = _as_received(copy), (Fork(NextHop.into(destination), here),)
+        return Categorised(forks, (), received, received.body, received.size_bytes)
+
+    def _message(
+        self, copy: KeptCopy, recipients: tuple[str, ...], size_bytes: int
+    ) -> PrimaryMessage:
         demand = self.request.demand
         return PrimaryMessage(
             internal_id=self._identity.next_internal_id(),
             network_message_id=copy.network_message_id,
             header=copy.header,
             envelope=Envelope(copy.envelope.sender, recipients),
-            size_bytes=copy.size_bytes,
+            size_bytes=size_bytes,
             received_ms=self._work.now_ms,
             shadow_server=None,
             forks=(Fork(NextHop.into(demand.destination), recipients),),
@@ -229,7 +249,7 @@ class Resubmitting:
     def _resubmit(self, wanted: list[Resubmitted], progress: Position, more: bool) -> None:
         count = len(wanted)
         changes: list[Change] = [
-            InsertMessage(each.message, f"db:{each.copy.position.internal_id}") for each in wanted
+            InsertMessage(each.message, each.categorised.body) for each in wanted
         ]
         request_id = self.request.demand.request_id
         changes.append(AdvanceResubmitRequest(request_id, progress, count))
@@ -243,7 +263,8 @@ class Resubmitting:
 
     def _send(self, wanted: list[Resubmitted], more: bool) -> None:
         for each in wanted:
-            self._work.emit(resubmitted_row(each.message, self.request.demand, each.copy))
+            received = each.categorised.before(each.message)
+            self._work.emit(resubmitted_row(received, self.request.demand, each.copy))
             self._categorizer.log(each.message, each.categorised)
         left = len(wanted)
         self._not_redundant += left

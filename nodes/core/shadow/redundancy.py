@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from nodes.core.categorizer.categorizer import Categorised, Categorizer
+from nodes.core.categorizer.categorizer import AsReceived, Categorised, Categorizer
 from nodes.core.config.config import NodeConfig
 from nodes.core.delivery.safety_net import SafetyNet, ShadowExpired
 from nodes.core.engine.tracking_rows import shadow_row
@@ -124,15 +124,33 @@ class ShadowRedundancy:
     def _promote_page(
         self, shadows: tuple[ShadowMessage, ...], cause: str, contact_ms: int
     ) -> None:
-        categorised = [
-            self._categorizer.categorise(each.envelope.recipients, each.size_bytes)
+        """What expired while its content was read is held again: the disk says that it is gone."""
+        queue = self._queue(shadows[0].key.primary)
+
+        def categorised(found: tuple[Categorised, ...]) -> None:
+            if any(self._safety_net.is_over(each.received_ms) for each in shadows):
+                queue.not_promoted(shadows)
+            else:
+                self._commit_promoted(shadows, found, cause, contact_ms)
+
+        received = [
+            AsReceived(each.envelope.recipients, f"db:{each.internal_id}", each.size_bytes)
             for each in shadows
         ]
+        self._categorizer.categorise(received, categorised, lambda _: queue.not_promoted(shadows))
+
+    def _commit_promoted(
+        self,
+        shadows: tuple[ShadowMessage, ...],
+        categorised: tuple[Categorised, ...],
+        cause: str,
+        contact_ms: int,
+    ) -> None:
+        queue = self._queue(shadows[0].key.primary)
         pairs = [
             (shadow, self._primary_of(shadow, own))
             for shadow, own in zip(shadows, categorised, strict=True)
         ]
-        queue = self._queue(shadows[0].key.primary)
 
         def committed() -> None:
             for shadow, message in pairs:
@@ -154,7 +172,10 @@ class ShadowRedundancy:
         def not_committed(_reason: str) -> None:
             queue.not_promoted(shadows)
 
-        changes = tuple(PromoteShadow(shadow.key, message) for shadow, message in pairs)
+        changes = tuple(
+            PromoteShadow(shadow.key, message, own.body if own.is_converted else None)
+            for (shadow, message), own in zip(pairs, categorised, strict=True)
+        )
         self._work.commit(changes, committed, not_committed)
 
     def _primary_of(self, shadow: ShadowMessage, categorised: Categorised) -> PrimaryMessage:
@@ -164,7 +185,7 @@ class ShadowRedundancy:
             network_message_id=shadow.network_message_id,
             header=shadow.header,
             envelope=shadow.envelope,
-            size_bytes=shadow.size_bytes,
+            size_bytes=categorised.size_bytes,
             received_ms=self._work.now_ms,
             shadow_server=None,
             forks=categorised.forks,

@@ -21,6 +21,7 @@ from nodes.core.interface.effects import (
     Effect,
     ExpireSafetyNet,
     HangUp,
+    MeasureConverted,
     ReadSafetyNet,
     SendReply,
 )
@@ -139,7 +140,7 @@ def _lane_of_effect(effect: Effect) -> str | None:
     match effect:
         case SendReply() | CloseSession():
             return effect.session
-        case Commit() | ExpireSafetyNet() | ReadSafetyNet():
+        case Commit() | ExpireSafetyNet() | ReadSafetyNet() | MeasureConverted():
             return QUEUE_DATABASE
         case DeliverToMailboxes() | ChangeCopy() | CleanUpDeliveredTo():
             return f"mailbox database {effect.database}"

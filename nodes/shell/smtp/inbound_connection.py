@@ -138,10 +138,12 @@ class InboundConnection(SmtpSyntax):
     @property
     def max_message_bytes(self) -> int:
         """MaxReceiveSize; of a server of the organisation more, since what it sends may have
-        grown: a log has a message in base64.
+        grown.
         """
-        limit_bytes = self._sessions.config.transport.max_receive_size_bytes
-        return limit_bytes if self._peer is None else max(MAX_MESSAGE_BYTES, 3 * limit_bytes)
+        transport = self._sessions.config.transport
+        if self._peer is None:
+            return transport.max_receive_size_bytes
+        return max(MAX_MESSAGE_BYTES, transport.growth * transport.max_receive_size_bytes)
 
     @property
     def in_memory(self) -> MailInMemory:

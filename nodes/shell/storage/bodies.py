@@ -1,7 +1,7 @@
 """Where the bytes behind a body handle are: in memory (`in:`), in the queue database (`db:`), in a
 mailbox database (`log:<name>:<number>`, `seed:<name>`, `mailbox:<name>:<address>`,
 `outbox:<name>:<item>`), or in the handle itself (`made:`), which may have another body in it
-(`attached:`).
+(`attached:`), or name one that is to be converted (`converted:`).
 
 In memory are the bodies of messages that are not durable yet. They are let go as soon as they are,
 so a node holds metadata and not mail.
@@ -13,8 +13,9 @@ from collections.abc import Callable
 from threading import Lock
 from typing import Protocol, TypeAlias
 
-from nodes.core.model.message import ATTACHED, BodyHandle
+from nodes.core.model.message import ATTACHED, CONVERTED, BodyHandle
 from nodes.core.model.outbox import OUTBOX
+from nodes.store.content_conversion import converted
 from nodes.store.queue.changes import BodyGone
 
 ReadStored: TypeAlias = Callable[[int], bytes | None]
@@ -61,7 +62,9 @@ class Bodies:
         return handle
 
     def drop(self, handle: BodyHandle) -> None:
-        """Let go of an `in:` body; of any other there is nothing to let go."""
+        """Let go of an `in:` body, converted or not; of any other there is nothing to let go."""
+        if handle.startswith(CONVERTED):
+            _, handle = _of_converted(handle)
         content, counted = self._held.pop(handle, b""), self._counted.pop(handle, None)
         if counted is not None:
             counted.let_go(len(content))
@@ -77,6 +80,9 @@ class Bodies:
         if handle.startswith(ATTACHED):
             around, boundary, text = handle.removeprefix(ATTACHED).split("|", 2)
             return b"".join((text.encode(), self.fetch(around), f"\r\n--{boundary}--\r\n".encode()))
+        if handle.startswith(CONVERTED):
+            encoder, stored = _of_converted(handle)
+            return converted(self.fetch(stored), encoder)
         content = self.at_hand(handle)
         if content is not None:
             return content
@@ -85,6 +91,12 @@ class Bodies:
         if content is None:
             raise BodyGone(f"{handle} has left its database")
         return content
+
+    def size_once_converted(self, handle: BodyHandle, encoder: str) -> int | None:
+        """In bytes; None where content conversion leaves it as it is. Raises as `fetch`."""
+        content = self.fetch(handle)
+        stored = converted(content, encoder)
+        return None if stored == content else len(stored)
 
     def _read(self, handle: BodyHandle) -> bytes | None:
         if handle.startswith("db:"):
@@ -96,3 +108,9 @@ class Bodies:
     def __len__(self) -> int:
         """How many bodies are in memory."""
         return len(self._held)
+
+
+def _of_converted(handle: BodyHandle) -> tuple[str, BodyHandle]:
+    """Its encoder, and the body that is converted."""
+    encoder, _, stored = handle.removeprefix(CONVERTED).partition("|")
+    return encoder, stored

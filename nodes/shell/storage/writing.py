@@ -16,10 +16,13 @@ from nodes.core.interface.effects import (
     Commit,
     DeliverToMailboxes,
     ExpireSafetyNet,
+    MeasureConverted,
     ReadSafetyNet,
 )
 from nodes.core.interface.inputs import (
     Committed,
+    ConvertedMeasured,
+    ConvertedNotMeasured,
     CopyNotChanged,
     DeliveredToCleanedUp,
     Input,
@@ -31,7 +34,7 @@ from nodes.store.mailbox.database import MailboxDatabase
 from nodes.store.queue.changes import BodyGone
 from nodes.store.queue.database import Halfway, QueueDatabase
 
-Write: TypeAlias = Commit | ExpireSafetyNet | ReadSafetyNet
+Write: TypeAlias = Commit | ExpireSafetyNet | ReadSafetyNet | MeasureConverted
 Store: TypeAlias = DeliverToMailboxes | ChangeCopy | CleanUpDeliveredTo
 Answers: TypeAlias = tuple[Input, ...]
 
@@ -54,8 +57,18 @@ def write_group(
         return (database.expire_safety_net(first.now_ms),)
     if isinstance(first, ReadSafetyNet):
         return (database.read_safety_net(first),)
+    if isinstance(first, MeasureConverted):
+        return (_measured(first, bodies),)
     commits = [effect for effect in group if isinstance(effect, Commit)]
     return database.commit(commits, bodies.fetch, halfway)
+
+
+def _measured(asked: MeasureConverted, bodies: Bodies) -> Input:
+    try:
+        sizes = tuple(bodies.size_once_converted(each, asked.encoder) for each in asked.bodies)
+    except (sqlite3.Error, BodyGone) as error:
+        return ConvertedNotMeasured(asked.measuring, str(error))
+    return ConvertedMeasured(asked.measuring, sizes)
 
 
 def let_go_of_stored(bodies: Bodies, effect: Write, answer: Input) -> None:

@@ -15,9 +15,9 @@ ADD_BODY = "INSERT INTO bodies (refs, content) VALUES (1, ?)"
 SHARE_BODY = "UPDATE bodies SET refs = refs + 1 WHERE body_id = ?"
 RELEASE_LAST = "DELETE FROM bodies WHERE body_id = ? AND refs = 1"
 RELEASE_ONE = "UPDATE bodies SET refs = refs - 1 WHERE body_id = ? AND refs > 1"
-_TABLES = ("messages", "shadows", "primary_safety_net", "shadow_safety_net")
+MESSAGE_TABLES = ("messages", "shadows", "primary_safety_net", "shadow_safety_net")
 FIND_BODY = " UNION ALL ".join(
-    f"SELECT body_id FROM {table} WHERE internal_id = ?1" for table in _TABLES
+    f"SELECT body_id FROM {table} WHERE internal_id = ?1" for table in MESSAGE_TABLES
 )
 READ_BODY = f"SELECT content FROM bodies WHERE body_id = ({FIND_BODY})"
 

@@ -196,8 +196,13 @@ def _move_to_shadow_safety_net(db: sqlite3.Connection, change: MoveToShadowSafet
     _take_shadow(db, change.key, change)
 
 
-def _promote_shadow(db: sqlite3.Connection, change: PromoteShadow) -> None:
-    _add_message(db, change.message, _take_shadow(db, change.key, change))
+def _promote_shadow(db: sqlite3.Connection, change: PromoteShadow, fetch: FetchBody) -> None:
+    if change.converted is None:
+        _add_message(db, change.message, _take_shadow(db, change.key, change))
+        return
+    content = fetch(change.converted)
+    release_bodies(db, (_take_shadow(db, change.key, change),))
+    _add_message(db, change.message, add_body(db, content))
 
 
 def _take_shadow(db: sqlite3.Connection, key: ShadowKey, change: Change) -> int:
@@ -253,7 +258,7 @@ _APPLY: dict[type[Any], Apply] = {
     DropOldDiscards: _alone(_drop_old_discards),
     InsertShadow: _insert_shadow,
     MoveToShadowSafetyNet: _alone(_move_to_shadow_safety_net),
-    PromoteShadow: _alone(_promote_shadow),
+    PromoteShadow: _promote_shadow,
     SetContact: _alone(_set_contact),
     SetActiveCopy: _alone(_set_active_copy),
     InsertResubmitRequest: _one_row(resubmit_requests.insert_request),

@@ -1,7 +1,8 @@
 """rows_fit: what a row of a tracking log says of a message is what the message is (TL-1).
 
 Asks every row about a message of the workload: its sender and its
-size are those with which it was sent, and it names nobody to whom it was not sent. RECEIVE has all
+size are those with which it was sent, the size also one that content conversion made of it, and it
+names nobody to whom it was not sent. RECEIVE has all
 of its recipients, where the workload handed it over; what is said of the second copy of a message
 (HAREDIRECT, HARECEIVE, HADISCARD, and RESUBMIT where it is promoted) has the recipients for whom
 its primary server answers. Of a server that a row names: the reply of HAREDIRECT is that of the
@@ -23,7 +24,7 @@ from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail.addressees import addressees, names_the_envelope
 from spark_eval.histories.message import Message
 from spark_eval.histories.organisation.server import EXTERNAL, MAILBOX, Server
-from spark_eval.histories.primary import Key, key_of
+from spark_eval.histories.primary import Key, is_conversion, key_of
 from spark_eval.histories.run import Run
 from spark_eval.histories.shadow import is_promotion
 from spark_eval.intervals.outage import Certainty
@@ -51,7 +52,7 @@ def _wrong(row: TrackingRow, message: Message, sent: SentRow, run: Run) -> str:
     if row.sender is not None and row.sender != sent.sender:
         return f"says that <{row.sender}> sent it; <{sent.sender}> did"
     size = sent.content.size
-    if None not in (row.size_bytes, size) and row.size_bytes != size:
+    if None not in (row.size_bytes, size) and row.size_bytes not in (size, *_made(message, run)):
         return f"says that it has {row.size_bytes} bytes; it was sent with {size}"
     if row.recipient_count is not None and row.recipient_count != len(named):
         return f"counts {row.recipient_count} recipients, and names {len(named)}"
@@ -64,6 +65,12 @@ def _wrong(row: TrackingRow, message: Message, sent: SentRow, run: Run) -> str:
     if owed is not None and set(owed) != set(named):
         return f"names {len(named)} recipients; for others, {len(owed)}, its primary server answers"
     return _wrong_server(row, message, run)
+
+
+def _made(message: Message, run: Run) -> Iterator[int | None]:
+    """What content conversion made of it, which `converted_once` asks: in bytes."""
+    if run.config.encoding is not None:
+        yield from (row.size_bytes for row in message.tracking if is_conversion(row))
 
 
 def _is_known(recipient: str, row: TrackingRow, message: Message, run: Run) -> bool:

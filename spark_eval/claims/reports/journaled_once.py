@@ -120,8 +120,8 @@ def _wrong(message: Message, mailbox: str, report: JournalReport, run: Run) -> s
             f"{whose} has the subject {report.subject}; the message has {report.attached_subject}"
         )
     for mine, theirs in (
-        (sent.content.header, report.header_sha256),
-        (sent.content.body, report.body_sha256),
+        (sent.content.header, report.decoded_header_sha256 or report.header_sha256),
+        (sent.content.body, report.decoded_body_sha256 or report.body_sha256),
     ):
         if agreement(mine, theirs) == VIOLATED:
             return f"{whose} has another message attached than was sent"

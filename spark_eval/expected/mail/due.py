@@ -32,7 +32,6 @@ from spark_eval.histories.traffic import stood_still_ms
 from spark_eval.histories.ways import Trouble
 from spark_eval.read.clocks_off import FAR_ABOVE
 from spark_eval.read.names import Ref
-from spark_eval.read.rows import TrackingRow
 
 # handing over and storing, a wall second each
 EXCHANGES = 2
@@ -72,20 +71,20 @@ def legs(message: Message, run: Run) -> Iterator[Leg]:
             place = run.directory.place_of(recipient)
             is_named = recipient in recipients and place is not None and known
             arrival = crossed.get((primary.key, recipient))
-            is_own = arrival is None and _is_own(recipient, row, server, run)
+            is_own = arrival is None and _is_own(recipient, primary, server, run)
             if is_named and place and known and is_own:
                 is_away = not run.directory.is_inside(recipient)
                 arrived = _first(known, row.at_ms if primary.is_resubmitted else None)
                 yield Leg(primary, server, recipient, place, is_away, *start, arrived)
             if arrival is not None:
-                way = run.routing.way(server, recipient, row.size_bytes)
+                way = run.routing.way(server, recipient, primary.size_bytes)
                 hop = way.hop if way and way.is_relay else place or ""
                 yield Leg(primary, server, recipient, hop, False, *start, arrival)
 
 
-def _is_own(recipient: str, row: TrackingRow, server: Server, run: Run) -> bool:
+def _is_own(recipient: str, primary: Primary, server: Server, run: Run) -> bool:
     """Whether a mailbox server brings it there by itself, and hands it on to no other."""
-    way = run.routing.way(server, recipient, row.size_bytes)
+    way = run.routing.way(server, recipient, primary.size_bytes)
     return way is not None and not way.is_relay
 
 

@@ -13,13 +13,16 @@ from spark_eval.read.csv_rows import integer
 from spark_eval.read.plan import DAY_MS, HOUR_MS, MINUTE_MS
 
 _TRUTHS = {"true": True, "false": False}
+_ENCODINGS = {"UseQP": "quoted-printable", "UseBase64": "base64"}
 # how many logs a copy may lack under each AutoDatabaseMountDial (F§4.2)
 _LOGS = {"Lossless": 0, "GoodAvailability": 6, "BestAvailability": 12}
 
 
 @dataclass(frozen=True, slots=True)
 class TransportConfig:
-    """Of the organisation. `given`: as its plan has them."""
+    """Of the organisation. `given`: as its plan has them; `encoding`: the transfer encoding that
+    text gets there, None where it keeps what it has.
+    """
 
     enabled: bool
     reject: bool
@@ -31,6 +34,7 @@ class TransportConfig:
     auto_discard_ms: int
     hold_ms: int
     max_bytes: int
+    encoding: str | None
     given: Mapping[str, str]
 
     @property
@@ -92,6 +96,7 @@ def transport_config(given: Mapping[str, str]) -> TransportConfig:
         auto_discard_ms=_number(given, "ShadowMessageAutoDiscardInterval", 2 * DAY_MS),
         hold_ms=_number(given, "SafetyNetHoldTime", 2 * DAY_MS),
         max_bytes=_number(given, "MaxReceiveSize", 10 * 1024 * 1024),
+        encoding=_ENCODINGS.get(given.get("ByteEncoderTypeFor7BitCharsets") or ""),
         given=given,
     )
 

@@ -18,6 +18,7 @@ TRANSPORT_CONFIG: Choices = {
     "ShadowMessageAutoDiscardInterval": ("5m", "10m", "1h", "2d", "90d"),
     "SafetyNetHoldTime": ("2m", "8m", "30m", "2d", "7d"),
     "MaxReceiveSize": ("10240KB", "32KB", "4KB"),
+    "ByteEncoderTypeFor7BitCharsets": ("Use7Bit", "UseQP", "UseBase64"),
 }
 TRANSPORT_SERVICE: Choices = {
     "MessageExpirationTimeout": ("5m", "20m", "2d"),

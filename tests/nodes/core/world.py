@@ -83,6 +83,7 @@ def config(name: str, *, managed: bool = False, **sections: Any) -> NodeConfig:
 
 
 SERVERS = ("par1", "par2", "lyo1", "lyo2")
+SENT_BYTES, CONVERTED_BYTES = 1000, 1300
 MANAGER = "am1"
 
 
@@ -265,11 +266,14 @@ class Disk:
         ]
 
     def header_of(self, internal_id: int) -> Header:
-        """Of the message whose body `db:<internal id>` names, wherever it is; it must be there."""
+        return self.message_of(internal_id).header
+
+    def message_of(self, internal_id: int) -> PrimaryMessage | ShadowMessage:
+        """That whose body `db:<internal id>` names, wherever it is; it must be there."""
         everything: list[PrimaryMessage | ShadowMessage] = [*self.messages.values()]
         everything += [*self.kept.values(), *self.shadows.values()]
         everything += [shadow for shadow, _ in self.kept_shadows.values()]
-        return next(m.header for m in everything if m.internal_id == internal_id)
+        return next(m for m in everything if m.internal_id == internal_id)
 
     def _unfinished(self, internal_id: int, next_hop: NextHop) -> Fork:
         ends = (ForkState.DONE, ForkState.EXPIRED)
@@ -368,6 +372,7 @@ class Row:
     context: str
     custom: dict[str, str]
     related: str = ""
+    size_bytes: int = 0
 
 
 class Host:
@@ -381,6 +386,7 @@ class Host:
         self.replies: dict[str, list[Any]] = {}
         self.headers: dict[str, Header] = {}
         self.bodies: dict[str, Header] = {}
+        self.sizes: dict[str, int] = {}
         self.held_commits: list[int] | None = None
         self.used_bytes = 0
         self.fuse: int | None = None
@@ -457,6 +463,8 @@ class World:
         self.now_ms = START_MS
         self._managing: dict[str, CopyCommand] = {}
         self.rows: list[Row] = []
+        self.measured: tuple[str, ...] = ()
+        self.unread = 0
         self.lifecycle: list[tuple[str, str, dict[str, Any]]] = []
         self.connectivity: list[tuple[int, str, str]] = []
         self.mailboxes: dict[str, list[str]] = {}
@@ -514,7 +522,7 @@ class World:
         for recipient in recipients:
             self.say(to, on.RecipientOffered(session, recipient))
         envelope = Envelope("alice@partner.example", recipients)
-        self.say(to, on.MessageOffered(session, envelope, header, 1000, body))
+        self.say(to, on.MessageOffered(session, envelope, header, SENT_BYTES, body))
         return host.replies[session]
 
     def say(self, to: str, happened: on.Input) -> list[Any]:
@@ -675,6 +683,14 @@ class World:
                 self.give(host, host.disk.expire(now_ms))
             case fx.ReadSafetyNet():
                 self.give(host, host.disk.read(effect))
+            case fx.MeasureConverted(number) if self.unread:
+                self.unread -= 1
+                self.give(host, on.ConvertedNotMeasured(number, "disk I/O error"))
+            case fx.MeasureConverted(number, _, bodies):
+                self.measured += bodies
+                sizes = (self._size_of(host, each) for each in bodies)
+                made = (None if size == CONVERTED_BYTES else CONVERTED_BYTES for size in sizes)
+                self.give(host, on.ConvertedMeasured(number, tuple(made)))
             case fx.DeliverToMailboxes():
                 self._deliver(host, effect)
             case fx.CountCopies(session):
@@ -743,6 +759,7 @@ class World:
                 e.source_context,
                 {name: iso(v) if isinstance(v, int) else v for name, v in e.custom},
                 e.related_recipient,
+                e.size_bytes,
             )
         )
 
@@ -820,7 +837,9 @@ class World:
         self._count += 1
         body = f"in:{self._count}"
         other.bodies[body] = header
-        self.give(other, on.MessageOffered(remote, e.envelope, header, 1000, body))
+        other.sizes[body] = self._size_of(host, e.body)
+        offered = on.MessageOffered(remote, e.envelope, header, other.sizes[body], body)
+        self.give(other, offered)
 
     def _outside(self, host: Host, e: fx.Transmit, header: Header) -> None:
         """Recipients may be refused one by one; then DATA is asked for what it says."""
@@ -875,6 +894,13 @@ class World:
         other.contents[body] = self.spoil(content)
         header = Header("", None)
         self.give(other, on.MessageOffered(remote, e.envelope, header, len(content), body))
+
+    def _size_of(self, host: Host, body: str) -> int:
+        """Of what content conversion made CONVERTED_BYTES, else SENT_BYTES, whatever it has."""
+        size = host.sizes.get(body)
+        if body.startswith("db:"):
+            size = host.disk.message_of(int(body.removeprefix("db:"))).size_bytes
+        return CONVERTED_BYTES if size == CONVERTED_BYTES else SENT_BYTES
 
     def _header(self, host: Host, body: str) -> Header:
         if body.startswith("in:"):

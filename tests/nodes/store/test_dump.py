@@ -19,6 +19,7 @@ from nodes.core.interface.queue_changes import (
 )
 from nodes.core.model.message import Header
 from nodes.store import dump
+from nodes.store.content_conversion import converted
 from nodes.store.mailbox.database import MailboxDatabase
 from nodes.store.message_digest import digest_of
 from tests.nodes.next_hops import DB1, EXT1
@@ -125,6 +126,42 @@ def test_a_mailbox_shows_a_line_per_visible_copy(node: Path) -> None:
             "references": None,
             "journal": None,
         }
+    ]
+
+
+TEXT = b"MIME-Version: 1.0\r\nContent-Transfer-Encoding: 8bit\r\n\r\nX = 1\r\n"
+STORED = converted(TEXT, "UseQP")
+
+
+def test_a_mailbox_says_of_an_encoded_message_what_it_says_decoded(tmp_path: Path) -> None:
+    header = Header("<m1@outside.example>", NOW_MS)
+    asked = DeliverToMailboxes(1, "DB1", header, "a@b", ("c@d",), len(STORED), "", NOW_MS, 0)
+    mailbox = MailboxDatabase.open(tmp_path, "DB1", "par-mbx1")
+    mailbox.deliver(asked, STORED)
+    (row,) = dump.mailbox_rows_in(mailbox.connection, NOW_MS)
+    mailbox.close()
+    sent = digest_of(TEXT).columns()
+    assert row["content_bytes"] == row["size_bytes"] == len(STORED)
+    assert row["content_transfer_encoding"] == "quoted-printable"
+    assert {name: row[f"decoded_{name.removeprefix('content_')}"] for name in sent} == sent
+
+
+def test_queues_name_the_encoding_of_what_has_one(tmp_path: Path) -> None:
+    bodies = {"in:1": STORED, "in:2": b"quoted-printable is a word here\r\n"}.__getitem__
+    with open_queue(tmp_path).database as database:
+        database.apply((InsertMessage(primary_message(1), "in:1"),), bodies)
+        database.apply((InsertMessage(primary_message(2), "in:2"),), bodies)
+        database.apply((InsertShadow(shadow_message(3), "in:1", NOW_MS),), bodies)
+        database.apply((InsertDiscard(discard(1)),), bodies)
+        found = [
+            (row["queue"], row["internal_id"], row.get("content_transfer_encoding"))
+            for row in dump.queue_rows_in(database.connection, NOW_MS)
+        ]
+    assert found == [
+        ("delivery", 1, "quoted-printable"),
+        ("delivery", 2, None),
+        ("shadow", 3, "quoted-printable"),
+        ("discard", 1, None),
     ]
 
 

@@ -161,6 +161,17 @@ def test_a_promoted_shadow_message_takes_its_body_along(database: QueueDatabase)
     assert database.read_body(1) is None
 
 
+def test_a_promoted_shadow_message_may_have_another_body_from_then_on(
+    tmp_path: Path, database: QueueDatabase
+) -> None:
+    shadow, message = shadow_message(1), primary_message(2, shadow_server=None)
+    apply(database, InsertShadow(shadow, "in:2", EXPIRES_MS))
+    apply(database, PromoteShadow(shadow.key, message, "in:1"))
+    assert database.opened(created=False).messages == (message,)
+    assert database.read_body(2) == BODIES["in:1"]
+    assert count(tmp_path, "bodies") == 1
+
+
 def test_a_shared_body_stays_until_its_last_message_has_gone(
     tmp_path: Path, database: QueueDatabase
 ) -> None:

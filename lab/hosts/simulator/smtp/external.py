@@ -25,7 +25,7 @@ from lab.plan.topology import Server
 from nodes.core.interface.replies import R550_NO_SUCH_RECIPIENT, Reply, as_shown
 from nodes.shell.smtp import line_ends
 from nodes.store.dsn_fields import columns_of
-from nodes.store.message_digest import digest_of
+from nodes.store.message_digest import columns_of_content
 
 KILLED = 137
 
@@ -122,7 +122,7 @@ class ExternalServer:
             "mono_ns": self._world.mono_ns(),
             "size_bytes": len(said.content),
             "peer": session.opener,
-            **digest_of(said.content).columns(),
+            **columns_of_content(said.content),
             **columns_of(said.content),
         }
         self._record(json.dumps(received))

@@ -17,7 +17,7 @@ from lab.faults.damage import damaged
 from lab.hosts.simulator.event_loop import World
 from lab.hosts.simulator.random_delays import COMMIT_US, Chance
 from lab.hosts.simulator.storage.medium import InMemory, OnFiles
-from nodes.core.interface.effects import ReadSafetyNet
+from nodes.core.interface.effects import MeasureConverted, ReadSafetyNet
 from nodes.core.interface.inputs import (
     DatabaseOpened,
     DatabaseSetAside,
@@ -297,7 +297,7 @@ class OpenDatabases:
 
     def _is_struck(self, written: Write | Store) -> bool:
         """A fault that begins in the middle of it has ended the process."""
-        if not isinstance(written, ReadSafetyNet):
+        if not isinstance(written, ReadSafetyNet | MeasureConverted):
             self._disk.when_writing(written)
         return self._is_over
 

@@ -16,6 +16,8 @@ from nodes.core.interface.inputs.directory import DirectoryRead
 from nodes.core.interface.inputs.disk import (
     CommitFailed,
     Committed,
+    ConvertedMeasured,
+    ConvertedNotMeasured,
     CopiesCounted,
     CopyChanged,
     CopyNotChanged,
@@ -88,6 +90,8 @@ __all__ = [
     "CommitFailed",
     "Committed",
     "ConnectionLost",
+    "ConvertedMeasured",
+    "ConvertedNotMeasured",
     "CopiesCounted",
     "CopyChanged",
     "CopyCommandRefused",
@@ -182,6 +186,8 @@ Input: TypeAlias = (
     | SafetyNetExpired
     | SafetyNetRead
     | SafetyNetNotRead
+    | ConvertedMeasured
+    | ConvertedNotMeasured
     | CopiesCounted
     | CopyChanged
     | CopyNotChanged

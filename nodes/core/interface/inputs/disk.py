@@ -103,6 +103,24 @@ class CommitFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class ConvertedMeasured:
+    """Answer to `MeasureConverted`: a size for each body, in order; None where content conversion
+    leaves it as it is.
+    """
+
+    measuring: int
+    sizes_bytes: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertedNotMeasured:
+    """One of the bodies cannot be read."""
+
+    measuring: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class MailboxesDelivered:
     """Durable in the mailbox database; `duplicates` were turfed (DD-1). Together they are the
     recipients asked for. `log`: what other copies of the database are to replay, if there are any.

@@ -11,10 +11,18 @@ from typing import Any
 
 import pytest
 
-from nodes.core.interface.effects import Commit, DeliverToMailboxes, ExpireSafetyNet, ReadSafetyNet
+from nodes.core.interface.effects import (
+    Commit,
+    DeliverToMailboxes,
+    ExpireSafetyNet,
+    MeasureConverted,
+    ReadSafetyNet,
+)
 from nodes.core.interface.inputs import (
     CommitFailed,
     Committed,
+    ConvertedMeasured,
+    ConvertedNotMeasured,
     Input,
     MailboxDeliveryFailed,
     MailboxesDelivered,
@@ -22,7 +30,7 @@ from nodes.core.interface.inputs import (
     SafetyNetRead,
 )
 from nodes.core.interface.queue_changes import DeleteMessage, FinishFork, InsertMessage
-from nodes.core.model.message import Header
+from nodes.core.model.message import Header, converted
 from nodes.core.model.resubmit_request import Position, SafetyNetSource
 from nodes.shell.chaos.breakpoints import InGroup, nowhere
 from nodes.shell.storage.disk import Disk
@@ -69,6 +77,39 @@ def is_locked(path: Path) -> bool:
 def insert(made: Disk, number: int) -> Commit:
     body = made.bodies.hold(b"body %d" % number)
     return Commit(number, (InsertMessage(primary_message(number), body),))
+
+
+TEXT = b"MIME-Version: 1.0\r\nContent-Type: text/plain\r\n\r\nX = 1\r\n"
+
+
+def test_a_content_is_measured_and_stored_as_it_is_converted(tmp_path: Path) -> None:
+    """And let go, as any other body that is durable."""
+
+    async def scenario() -> None:
+        async with disk(tmp_path) as (made, heard):
+            body, other = made.bodies.hold(TEXT), made.bodies.hold(b"no text")
+            made.write(MeasureConverted(1, "UseQP", (body, other)))
+            await heard.count(1)
+            stored = (InsertMessage(primary_message(1), converted(body, "UseQP")),)
+            made.write(Commit(2, stored))
+            answers = await heard.count(2)
+            kept = await made.read("db:1")
+            assert answers == [ConvertedMeasured(1, (len(kept), None)), Committed(2)]
+            assert kept.endswith(b"Encoding: quoted-printable\r\n\r\nX =3D 1\r\n")
+            assert len(made.bodies) == 1
+
+    asyncio.run(scenario())
+
+
+def test_a_body_that_is_gone_cannot_be_measured(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with disk(tmp_path) as (made, heard):
+            made.write(MeasureConverted(1, "UseQP", ("db:7",)))
+            (answer,) = await heard.count(1)
+            assert answer == ConvertedNotMeasured(1, "db:7 has left its database")
+            assert heard.failures == []
+
+    asyncio.run(scenario())
 
 
 def delivery(database: str, body: str) -> DeliverToMailboxes:
