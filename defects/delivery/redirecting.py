@@ -17,7 +17,7 @@ from defects.door import Door, behind
 from defects.shadows.making import BelievesInShadows
 from nodes.core.config.config import NodeConfig
 from nodes.core.delivery.redirecting import Left, Redirected, Redirecting
-from nodes.core.interface.effects import Effect, OpenSession, Transmit
+from nodes.core.interface.effects import Effect, ForkOf, OpenSession, Transmit
 from nodes.core.interface.inputs import (
     DiscardAnswered,
     Input,
@@ -80,7 +80,7 @@ class DropsWhatItRedirects(SaysSent):
         return super().leaves(effect)
 
     def drops(self, sent: Transmit) -> bool:
-        return sent.prologue is None and sent.session in self._inside
+        return isinstance(sent.prologue, ForkOf) and sent.session in self._inside
 
 
 class TakesShadowsForItsOwn(Door):

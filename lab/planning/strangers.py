@@ -142,6 +142,7 @@ def _for_servers_alone(asking: _Asking, server: str) -> tuple[str, ...]:
     interval = f"{origin_ms} {origin_ms + MINUTE_MS}"
     return (
         f"XDELIVER {database} {NOBODYS}",
+        f"XNETWORKMESSAGEID {NOBODYS}",
         f"XRESUBMIT ADD {NOBODYS} primary {database} {interval} -",
         "XRESUBMIT LIST",
         f"XRESUBMIT DISABLE {NOBODYS}",

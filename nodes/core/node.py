@@ -233,6 +233,7 @@ class Node(OneDoor):
             inputs.PeerAuthenticated: inbound.authenticated,
             inputs.ShadowRequested: receiving.shadow_requested,
             inputs.DeliveryRequested: receiving.delivery_requested,
+            inputs.ForkAnnounced: receiving.fork_announced,
             inputs.OutboxRequested: callers.submission.requested,
             inputs.RecipientOffered: receiving.recipient_offered,
             inputs.TransactionReset: lambda h: inbound.reset(h.session),

@@ -175,10 +175,10 @@ class Run:
         return self.traffic.taking_ms
 
     @cached_property
-    def expired(self) -> dict[tuple[str, str], list[int]]:
-        """By server and network message id, when a shadow message left its queue, its stay over."""
+    def expired(self) -> dict[tuple[str, str | None], list[int]]:
+        """By server and internal id there, when a shadow message left its queue, its stay over."""
         return collected(
-            ((row.server, row.network_message_id or ""), row.at_ms)
+            ((row.server, row.internal_id), row.at_ms)
             for row in self.said("shadow-expired")
             if row.at_ms is not None
         )

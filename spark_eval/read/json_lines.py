@@ -255,7 +255,7 @@ class _Lifecycle(NamedTuple):
     safety_net: str | None
     start: str | None
     end: str | None
-    network_message_id: str | None
+    internal_id: str | None
     reason: str | None
     count_: int | None
     resource: str | None
@@ -276,7 +276,7 @@ def _lifecycle(rows: Rows, value: Any, ref: Ref, clock: LabClock) -> None:
         server_of(ref.file), needed(read.event), at_ms, read.date, read.mono_ns, read.ahead_ms,
         read.database_id, read.event_id, read.primary, short_name(read.server), read.database,
         read.epoch, read.last_log, read.kind, read.cause, read.to, read.request_id,
-        read.safety_net, read.start, read.end, read.network_message_id, read.reason, read.count_,
+        read.safety_net, read.start, read.end, read.internal_id, read.reason, read.count_,
         read.resource, read.from_, read.figure, read.settings,
         read.removed, read.left, read.state, read.mailbox, off_ms, ref,
     )  # fmt: skip

@@ -173,7 +173,7 @@ class LifecycleRow(NamedTuple):
     safety_net: str | None
     start: str | None
     end: str | None
-    network_message_id: str | None
+    internal_id: str | None
     reason: str | None
     messages: int | None
     resource: str | None

@@ -18,7 +18,7 @@ from nodes.core.config.retry import retry_interval_ms
 from nodes.core.copies.active_copies import ActiveCopies
 from nodes.core.delivery.doubts import Doubts
 from nodes.core.engine.work import LocalDelivery, Timer, Work
-from nodes.core.interface.effects import DeliverTo
+from nodes.core.interface.effects import DeliverTo, ForkOf
 from nodes.core.interface.inputs import TransmissionAnswered
 from nodes.core.interface.replies import R432_NOT_ACTIVE_HERE, QueueShown
 from nodes.core.model.message import Fork, PrimaryMessage
@@ -225,8 +225,7 @@ class DeliveryQueue:
         )
 
     def _over(self, parcel: Parcel, lease: Lease) -> None:
-        message, database = parcel.message, parcel.fork.next_hop.database
-        prologue = None if database is None else DeliverTo(database, message.network_message_id)
+        message = parcel.message
         envelope = type(message.envelope)(message.envelope.sender, parcel.fork.recipients)
 
         def answered(answer: TransmissionAnswered) -> None:
@@ -237,7 +236,7 @@ class DeliveryQueue:
             self._finish(parcel, NotNow(reason, was_offered=True))
 
         lease.transmit(
-            prologue,
+            _prologue(parcel),
             envelope,
             f"db:{message.internal_id}",
             answered,
@@ -335,6 +334,14 @@ class DeliveryQueue:
         if self._retry is not None:
             self._retry.cancel()
         self._try_again()
+
+
+def _prologue(parcel: Parcel) -> DeliverTo | ForkOf | None:
+    """Whoever is not of the organisation learns nothing of it."""
+    hop, name = parcel.fork.next_hop, parcel.message.network_message_id
+    if hop.database is not None:
+        return DeliverTo(hop.database, name)
+    return None if hop.is_outside else ForkOf(name)
 
 
 def _unreachable(parcel: Parcel) -> Answered:

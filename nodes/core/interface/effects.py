@@ -185,6 +185,15 @@ class DeliverTo:
 
 
 @dataclass(frozen=True, slots=True)
+class ForkOf:
+    """Prologue of a fork that goes on to another server of the organisation: XNETWORKMESSAGEID
+    (TL-3).
+    """
+
+    network_message_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class ShipLog:
     """Prologue of a log of a mailbox database: XLOG. `epoch`: under which the copy here is
     active.
@@ -210,7 +219,7 @@ class ShipMailbox:
     address: str
 
 
-Prologue: TypeAlias = ShadowRequest | DeliverTo | ShipLog | ShipSeed | ShipMailbox
+Prologue: TypeAlias = ShadowRequest | DeliverTo | ForkOf | ShipLog | ShipSeed | ShipMailbox
 
 
 @dataclass(frozen=True, slots=True)

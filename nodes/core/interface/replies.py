@@ -27,6 +27,7 @@ def _reply(code: int, text: str) -> Reply:
 R250_RECIPIENT_OK = _reply(250, "2.1.5 Recipient OK")
 R250_SHADOW_NEXT = _reply(250, "2.0.0 Shadow message may follow")
 R250_DELIVERY_NEXT = _reply(250, "2.0.0 Delivery may follow")
+R250_FORK_NEXT = _reply(250, "2.0.0 Message may follow")
 R250_OUTBOX_NEXT = _reply(250, "2.0.0 Outbox item may follow")
 R421_CONNECTION_TIMEOUT = _reply(421, "4.4.1 Connection timed out")
 R421_INACTIVITY_TIMEOUT = _reply(421, "4.4.2 Timeout waiting for client input")

@@ -105,7 +105,7 @@ class PrimaryMessage:
     message whose side effect this one is (a DSN, a journal report), so that the shadow of that one
     is kept until this one is done (SM-10). `resubmit_request` names the request that made it; such
     a message causes no DSN (SN-10). `delay_notified`: its sender was, or will be, by a DSN that is
-    stored (RT-5).
+    stored (RT-5). `promoted`: it was a shadow message here, and is made redundant anew (SM-13).
     """
 
     internal_id: int
@@ -120,6 +120,7 @@ class PrimaryMessage:
     resubmit_request: str | None = None
     shadow_database_id: str = ""
     delay_notified: bool = False
+    promoted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

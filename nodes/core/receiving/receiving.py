@@ -3,7 +3,8 @@
 A message from outside goes to `intake`. A shadow message and a delivery into a mailbox database
 each have their own pair of "durable" and "250" (design decision 3). Only a server of the
 organisation may use their verbs (TL-6), and only inside its boundary: what comes across it is mail
-from outside, from whomever (SR-1, SR-10).
+from outside, from whomever (SR-1, SR-10), but for the network message id that it has already, which
+a mailbox server of the organisation is believed, and nobody else (TL-3).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from nodes.core.engine.work import LocalDelivery, Work
 from nodes.core.interface.effects import (
     DeliverTo,
     DropBody,
+    ForkOf,
     ShadowRequest,
     ShipLog,
     ShipMailbox,
@@ -28,12 +30,14 @@ from nodes.core.interface.effects import (
 from nodes.core.interface.inputs import (
     DeliveryRequested,
     DiscardAsked,
+    ForkAnnounced,
     MessageOffered,
     RecipientOffered,
     ShadowRequested,
 )
 from nodes.core.interface.replies import (
     R250_DELIVERY_NEXT,
+    R250_FORK_NEXT,
     R250_RECIPIENT_OK,
     R250_SHADOW_NEXT,
     R432_MAILBOX_MOVED,
@@ -58,7 +62,7 @@ from nodes.core.model.octets import count_of
 from nodes.core.model.outbox import IntoOutbox
 from nodes.core.moves.mailbox_moves import MailboxMoves
 from nodes.core.receiving.intake import Intake
-from nodes.core.routing.boundary import is_inside
+from nodes.core.routing.boundary import is_inside, is_transport
 from nodes.core.sessions.inbound import InboundSessions
 from nodes.core.sessions.inbound_session import InboundSession
 from nodes.core.sessions.inbound_states import InboundMove
@@ -140,6 +144,18 @@ class Receiving:
             session.announced = DeliverTo(asked.database, asked.network_message_id)
             session.reply(R250_DELIVERY_NEXT)
 
+    def fork_announced(self, announced: ForkAnnounced) -> None:
+        session = self._sessions.named(announced.session)
+        if session is None:
+            return
+        if not is_transport(self._config, session.peer):
+            session.reply(R550_NOT_ALLOWED)
+        elif not session.may(InboundMove.ANNOUNCE_FORK):
+            session.reply(R503_BAD_SEQUENCE)
+        else:
+            session.announced = ForkOf(announced.network_message_id)
+            session.reply(R250_FORK_NEXT)
+
     def discard_asked(self, asked: DiscardAsked) -> None:
         session = self._sessions.named(asked.session)
         if session is None:
@@ -205,7 +221,8 @@ class Receiving:
         elif (refusal := self._intake.refusal(session.peer)) is not None:
             self._refuse(session, offered, refusal)
         else:
-            self._intake.take(session, self._intake.message(offered), offered.body)
+            name = announced.network_message_id if isinstance(announced, ForkOf) else ""
+            self._intake.take(session, self._intake.message(offered, name), offered.body)
 
     def _takes_all(self, target: DeliverTo, offered: MessageOffered) -> bool:
         """Also those that moved since they were offered."""

@@ -18,6 +18,12 @@ def boundary_of(server: Server) -> NextHop:
     return NextHop(DeliveryType.DAG, server.dag)
 
 
+def is_transport(config: NodeConfig, name: str | None) -> bool:
+    """Whether that server is a mailbox server of the organisation, of whatever boundary."""
+    server = None if name is None else config.server_named(name)
+    return server is not None and server.role == "mailbox"
+
+
 def is_inside(config: NodeConfig, name: str | None) -> bool:
     """Whether that server is a mailbox server of this server's boundary."""
     server = None if name is None else config.server_named(name)

@@ -54,12 +54,10 @@ class Redundancy:
                 self._send(message, None, self._deliver_since_received)
 
     def _was_being_sent_anew(self, message: PrimaryMessage) -> bool:
-        """It was promoted or resubmitted: its network message id is none that this queue database
-        made, or a request names it. It has no shadow copy, and nothing of it went out. Whether that
-        was tried before the restart is not known: then it is tried once more.
+        """It was promoted or resubmitted, has no shadow copy, and nothing of it went out. Whether a
+        shadow was tried before the restart is not known: then it is tried once more.
         """
-        made_here = self._identity.network_message_id(message.internal_id)
-        is_anew = message.resubmit_request is not None or message.network_message_id != made_here
+        is_anew = message.promoted or message.resubmit_request is not None
         is_whole = all(fork.state is ForkState.QUEUED for fork in message.forks)
         is_bare = message.shadow_server is None and message.side_effect_of is None
         return is_anew and is_whole and is_bare

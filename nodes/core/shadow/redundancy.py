@@ -190,6 +190,7 @@ class ShadowRedundancy:
             shadow_server=None,
             forks=categorised.forks,
             resubmit_request=shadow.resubmit_request,
+            promoted=True,
         )
 
     def _queue(self, primary: str) -> ShadowQueue:

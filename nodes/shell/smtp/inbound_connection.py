@@ -217,6 +217,9 @@ class InboundConnection(SmtpSyntax):
     async def smtp_XDELIVER(self, arg: str | None) -> None:
         await self._announce(shadow_verbs.parse_delivery_request(self.name, arg or ""))
 
+    async def smtp_XNETWORKMESSAGEID(self, arg: str | None) -> None:
+        await self._announce(shadow_verbs.parse_fork(self.name, arg or ""))
+
     async def smtp_XOUTBOX(self, arg: str | None) -> None:
         """Of a client: it shows no certificate."""
         asked = submission_verbs.parse_request(self.name, arg or "")

@@ -7,6 +7,10 @@ this project's own:
         [<resubmit-request-id>]      where the message was resubmitted by Safety Net
         in the answer to EHLO: XSHADOWREQUEST <database id of the server that is asked>
     XDELIVER <database> <network-message-id>
+    XNETWORKMESSAGEID <network-message-id>
+        before a fork that another server of the organisation sends on (TL-3). Exchange has it in
+        the message, as X-MS-Exchange-Organization-Network-Message-Id, which is taken off where mail
+        enters or leaves the organisation; here a message stays as it was sent (TL-10)
     XQDISCARD <asking-server> <known-database-id|-> <confirmed-sequence>
         250-DatabaseId=<id>
         250-<sequence> <primary-internal-id> <delivered epoch ms> <first fork delivered epoch ms>
@@ -25,11 +29,12 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from nodes.core.config.config import NodeConfig
-from nodes.core.interface.effects import AskDiscard, DeliverTo, ShadowRequest
+from nodes.core.interface.effects import AskDiscard, DeliverTo, ForkOf, ShadowRequest
 from nodes.core.interface.inputs import (
     DeliveryRequested,
     DiscardAnswered,
     DiscardAsked,
+    ForkAnnounced,
     ShadowRequested,
 )
 from nodes.core.interface.replies import DiscardReply, Reply
@@ -41,7 +46,7 @@ R501_BAD_ARGUMENTS = Reply(501, ("5.5.4 Invalid arguments",))
 NONE_KNOWN = "-"
 _DATABASE_ID = re.compile(r"DatabaseId=([!-~]{1,128})")
 
-Request: TypeAlias = ShadowRequested | DeliveryRequested | DiscardAsked
+Request: TypeAlias = ShadowRequested | DeliveryRequested | ForkAnnounced | DiscardAsked
 Parser: TypeAlias = Callable[[str, str], Request | None]
 
 
@@ -63,10 +68,12 @@ def parse_offer(parameters: str) -> str:
     return parameters if WORD.fullmatch(parameters) else ""
 
 
-def format_prologue(prologue: ShadowRequest | DeliverTo) -> tuple[str, ...]:
+def format_prologue(prologue: ShadowRequest | DeliverTo | ForkOf) -> tuple[str, ...]:
     """The command that announces a message, as words."""
     if isinstance(prologue, DeliverTo):
         return ("XDELIVER", prologue.database, prologue.network_message_id)
+    if isinstance(prologue, ForkOf):
+        return ("XNETWORKMESSAGEID", prologue.network_message_id)
     words = (
         "XSHADOWREQUEST",
         prologue.primary,
@@ -95,6 +102,11 @@ def parse_shadow_request(session: str, arguments: str) -> ShadowRequested | None
 def parse_delivery_request(session: str, arguments: str) -> DeliveryRequested | None:
     words = words_of(arguments, 2)
     return None if words is None else DeliveryRequested(session, words[0], words[1])
+
+
+def parse_fork(session: str, arguments: str) -> ForkAnnounced | None:
+    words = words_of(arguments, 1)
+    return None if words is None else ForkAnnounced(session, words[0])
 
 
 def parse_question(session: str, arguments: str) -> DiscardAsked | None:

@@ -48,7 +48,9 @@ FetchBody: TypeAlias = Callable[[BodyHandle], bytes]
 
 _THIS_SHADOW = "primary_server = ? AND primary_database_id = ? AND primary_internal_id = ?"
 
-INSERT_MESSAGE = f"INSERT INTO messages ({MESSAGE_COLUMNS}) VALUES ({', '.join('?' * 14)})"
+INSERT_MESSAGE = (
+    f"INSERT INTO messages ({MESSAGE_COLUMNS}, promoted) VALUES ({', '.join('?' * 15)})"
+)
 COPY_TO_PRIMARY_SAFETY_NET = (
     f"INSERT INTO primary_safety_net ({MESSAGE_COLUMNS}, delivered_ms, expires_ms) "
     f"SELECT {MESSAGE_COLUMNS}, ?, ? FROM messages WHERE internal_id = ?"
@@ -124,7 +126,7 @@ def _insert_message(db: sqlite3.Connection, change: InsertMessage, fetch: FetchB
 
 
 def _add_message(db: sqlite3.Connection, message: PrimaryMessage, body_id: int) -> None:
-    db.execute(INSERT_MESSAGE, message_row(message, body_id))
+    db.execute(INSERT_MESSAGE, (*message_row(message, body_id), message.promoted))
     forks.insert(db, message)
 
 

@@ -53,7 +53,9 @@ Halfway: TypeAlias = Callable[[], None]
 KIND = "queue"
 EXPIRE_AGAIN_MS = 60_000
 
-LOAD_MESSAGES = f"SELECT {MESSAGE_COLUMNS}, delay_notified FROM messages ORDER BY internal_id"
+LOAD_MESSAGES = (
+    f"SELECT {MESSAGE_COLUMNS}, delay_notified, promoted FROM messages ORDER BY internal_id"
+)
 # CROSS JOIN keeps the order of the loops: only forks of messages in a delivery queue are looked up
 LOAD_FORKS = (
     f"SELECT {', '.join('f.' + column for column in FORK_COLUMNS.split(', '))} "

@@ -79,8 +79,8 @@ def fork_rows(message: PrimaryMessage) -> Iterator[Row]:
 
 
 def messages_of(rows: Iterable[Row], forks: Iterable[Row]) -> tuple[PrimaryMessage, ...]:
-    """Primary messages of their rows, which have `delay_notified` behind MESSAGE_COLUMNS, and fork
-    rows, both in the order of internal ids.
+    """Primary messages of their rows, which have `delay_notified` and `promoted` behind
+    MESSAGE_COLUMNS, and fork rows, both in the order of internal ids.
     """
     by_message = {
         key: tuple(map(_fork, group)) for key, group in groupby(forks, lambda row: row[0])
@@ -147,6 +147,7 @@ def _message(row: Row, forks: tuple[Fork, ...]) -> PrimaryMessage:
         resubmit_request=row[12],
         shadow_database_id=row[13],
         delay_notified=bool(row[14]),
+        promoted=bool(row[15]),
     )
 
 

@@ -1,7 +1,7 @@
 -- The queue database: everything that one server must not forget (SM-17).
 -- Times are lab time in Unix epoch milliseconds. Lists of addresses are JSON arrays.
 -- A file of another version is set aside: who changes a table counts the version up.
-PRAGMA user_version = 11;
+PRAGMA user_version = 12;
 
 -- starts: how often the file was opened; each start has a block of internal ids of its own.
 CREATE TABLE meta (
@@ -24,6 +24,7 @@ CREATE TABLE bodies (
 -- Primary messages with at least one fork still to be done.
 -- resubmit_request, in all four message tables: the request that made this message, so that it causes no DSN (SN-10);
 -- NULL for any other. shadow_database_id: the queue database that holds the shadow message; empty: not known (SM-17).
+-- promoted: it was a shadow message here, and is to be made redundant anew (SM-13).
 -- delay_notified: a DSN that the message is delayed was made for its sender, and no other will be (RT-5).
 CREATE TABLE messages (
     internal_id INTEGER PRIMARY KEY,
@@ -40,7 +41,8 @@ CREATE TABLE messages (
     side_effect_of INTEGER,
     resubmit_request TEXT,
     shadow_database_id TEXT NOT NULL DEFAULT '',
-    delay_notified INTEGER NOT NULL DEFAULT 0
+    delay_notified INTEGER NOT NULL DEFAULT 0,
+    promoted INTEGER NOT NULL
 ) STRICT;
 
 -- A row per next hop (RT-4). It stays while the message is in the Primary Safety Net: the recipients as resolved (SN-11).

@@ -9,14 +9,13 @@ nowhere.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import product
 
 from spark_eval.cases.case import FITS, UNKNOWN, VIOLATED, Case, Judged, asked
 from spark_eval.cases.words import stamp
 from spark_eval.claims.claim import Claim
 from spark_eval.histories.faults import unhealed
 from spark_eval.histories.message import Message
-from spark_eval.histories.primary import Primary
+from spark_eval.histories.primary import Key, Primary
 from spark_eval.histories.run import Run
 from spark_eval.read.plan import QUEUES
 from spark_eval.read.rows import QueueRow, grouped
@@ -26,19 +25,20 @@ WAITING = ("delivery", "poison")
 
 def _cases(message: Message, run: Run) -> Iterator[Case]:
     for each in message.with_dsns:
-        born = (
-            primary
-            for primary in each.primaries.values()
-            if primary.born is not None and primary.network_message_id is not None
-        )
-        owned = grouped(born, lambda primary: (primary.key.server, primary.network_message_id))
+        born = {key: primary for key, primary in each.primaries.items() if primary.born}
         queued = (row for row in each.queued if row.queue in WAITING)
-        waiting = grouped(queued, lambda row: (row.server, row.network_message_id))
-        for name in sorted({*owned, *waiting}, key=str):
-            rows: Sequence[QueueRow | None] = waiting.get(name) or [None]
-            primaries: Sequence[Primary | None] = owned.get(name) or [None]
-            for row, primary in product(rows, primaries):
-                yield from _case(each, run, name[0], row, primary)
+        waiting = grouped(queued, lambda row: _key(row, run))
+        for key in sorted({*born, *waiting}):
+            rows: Sequence[QueueRow | None] = waiting.get(key) or [None]
+            for row in rows:
+                yield from _case(each, run, key.server, row, born.get(key))
+
+
+def _key(queued: QueueRow, run: Run) -> Key:
+    """In the queue database that its server had at the end."""
+    server = run.servers.get(queued.server)
+    database_id = server.last_database_id if server else ""
+    return Key(queued.server, database_id, queued.internal_id or "")
 
 
 def _case(

@@ -98,7 +98,7 @@ def _held_before(
     if held_ns is not None:
         after_ms = round((held_ns - ack_ns) / 1e6, 3)
         return status, f"{holder} logged HARECEIVE {after_ms} ms after {_HAD_IT}"
-    if status == UNKNOWN and shadow is not None and is_traced(message, shadow):
+    if status == UNKNOWN and shadow is not None and is_traced(message, shadow, run):
         return FITS
     named = f"{acceptance.server} named {holder}, which logged no HARECEIVE of it"
     return status, named if is_shown else hole_of(holder)

@@ -61,7 +61,7 @@ def _is_untraced(message: Message, primary: Primary, made: TrackingRow, run: Run
     shadow = message.shadows.get(ShadowKey(made.shadow_server or "", primary.key))
     if shadow is None or shadow.claimed is None or shadow.held is not None:
         return False
-    if is_traced(message, shadow, made.network_message_id or primary.network_message_id):
+    if is_traced(message, shadow, run):
         return False
     holder, at_ms = run.servers.get(shadow.key.server), shadow.claimed.at_ms
     return holder is None or holder.shows(at_ms, at_ms)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from spark_eval.expected.mail.forks import forks_of
 from spark_eval.expected.safety_net.operations import operations
 from spark_eval.expected.shadow.in_queues import queued
-from spark_eval.expected.shadow.shadow_copies import copies_of
+from spark_eval.expected.shadow.shadow_copies import copies_of, expired_ms
 from spark_eval.histories.message import Message
 from spark_eval.histories.organisation.server import Server
 from spark_eval.histories.run import Run
@@ -156,8 +156,7 @@ def _shadows(message: Message, look: Look, run: Run) -> Iterator[Held]:
         first = shadow.held or shadow.claimed
         assert first is not None
         ends = [row.at_ms for row in (shadow.discard, shadow.promoted) if row is not None]
-        name = (first.network_message_id or "") if first else ""
-        ends += run.expired.get((key.server, name), [])
+        ends += expired_ms(shadow, run)
         stored = shadow.held.database_id if shadow.held else None
         lost_ms = look.server.lost_ms(stored or "") or FOREVER_MS
         kept = (first.at_ms, min((*ends, lost_ms)))

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from spark_eval.expected.mail.acknowledged import acknowledged_primary, primary_behind
 from spark_eval.expected.mail.crossings import hops
-from spark_eval.expected.shadow.shadow_copies import NOT_KEPT, kept_copies
+from spark_eval.expected.shadow.kept import kept_of
 from spark_eval.histories.message import Message
 from spark_eval.histories.primary import Primary
 from spark_eval.histories.run import Run
@@ -76,12 +76,11 @@ def _shadow(message: Message, primary: Primary | None) -> Shadow | None:
     return message.shadows.get(ShadowKey(primary.redirect.shadow_server, primary.key))
 
 
-def is_traced(message: Message, shadow: Shadow, name: str | None = None) -> bool:
+def is_traced(message: Message, shadow: Shadow, run: Run) -> bool:
     """Whether anything but the row that it was held shows that it stood: its end, or what its store
-    kept. `name`: its network message id, where its primary server alone says so.
+    kept.
     """
     if shadow.discard is not None or shadow.promoted is not None:
         return True
-    named = shadow.claimed.network_message_id if shadow.claimed else None
-    kept = kept_copies(message).get((shadow.key.server, name or named or ""), NOT_KEPT)
+    kept = kept_of(message, shadow, run)
     return kept.as_shadow or kept.as_primary

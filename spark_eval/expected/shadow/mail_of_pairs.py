@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from spark_eval.expected.shadow.in_queues import queue
 from spark_eval.expected.shadow.promotions import came_ms, contact_before, is_asked
-from spark_eval.expected.shadow.shadow_copies import Copy, copies_of, exchange_ms
+from spark_eval.expected.shadow.shadow_copies import Copy, copies_of, exchange_ms, expired_ms
 from spark_eval.histories.mail_of_pairs import HeldOfPair, MailOfPairs
 from spark_eval.histories.message import Message
 from spark_eval.histories.run import Run
@@ -26,7 +26,7 @@ def mail_of_pairs(messages: Iterable[Message], run: Run) -> MailOfPairs:
         _hold(held, copy, run)
         queue(held, copy, run)
         held.spans += _spans(copy, run)
-        held.left += run.expired.get((copy.server.name, copy.network_message_id or ""), ())
+        held.left += expired_ms(copy.shadow, run)
     return found
 
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
 
+from spark_eval.expected.shadow.kept import Kept, kept_of, network_message_id
 from spark_eval.histories.message import Message
 from spark_eval.histories.organisation.server import Server
 from spark_eval.histories.pairs import Pair
@@ -23,20 +23,6 @@ EXCHANGE_WALL_MS = 1000
 # what is done at once is done within this, or within so many waits of what the clock resolves
 AT_ONCE_WALL_MS = 100
 EXCHANGE_STEPS = 10
-
-
-class Kept(NamedTuple):
-    """What the store of a server itself showed of a message, by LOAD after a restart or by its
-    listing at the end: as a shadow message, as a primary one (`loaded_ms`, when first), let go.
-    """
-
-    as_shadow: bool = False
-    as_primary: bool = False
-    loaded_ms: int | None = None
-    in_safety_net: bool = False
-
-
-NOT_KEPT = Kept()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +113,6 @@ def _copy(message: Message, shadow: Shadow, server: Server, run: Run) -> Copy:
     first = shadow.held or shadow.claimed
     held_ms = first.at_ms if first else None
     slowed_ms = _slowed_ms(shadow, pair, held_ms, run)
-    name = _network_message_id(shadow)
     config, lost_ms = run.config, _lost_ms(primary, shadow)
     stays_ms = config.hold_ms + server.config.expiration_ms
     return Copy(
@@ -136,8 +121,8 @@ def _copy(message: Message, shadow: Shadow, server: Server, run: Run) -> Copy:
         server=server,
         primary=primary,
         pair=pair,
-        network_message_id=name,
-        kept=kept_copies(message).get((server.name, name), NOT_KEPT) if name else NOT_KEPT,
+        network_message_id=network_message_id(shadow),
+        kept=kept_of(message, shadow, run),
         held_ms=held_ms,
         slowed_ms=slowed_ms,
         slack_ms=int(max(config.heartbeat_ms / 2, 1000 * run.speed)) + slowed_ms,
@@ -151,10 +136,10 @@ def _copy(message: Message, shadow: Shadow, server: Server, run: Run) -> Copy:
     )
 
 
-def _network_message_id(shadow: Shadow) -> str | None:
-    rows = (shadow.claimed, shadow.held, shadow.discard, shadow.promoted)
-    names = (row.network_message_id for row in rows if row is not None)
-    return max((name for name in names if name is not None), default=None)
+def expired_ms(shadow: Shadow, run: Run) -> list[int]:
+    """When its server says that it left the queue, its stay over."""
+    own_id = shadow.internal_id
+    return [] if own_id is None else run.expired.get((shadow.key.server, own_id), [])
 
 
 def _lost_ms(primary: Server | None, shadow: Shadow) -> int | None:
@@ -188,35 +173,3 @@ def _delivered_at_ms(shadow: Shadow, primary: Server | None, run: Run) -> int | 
     lives = primary.lives if primary else ()
     not_after_ms = shadow.discard.at_ms + run.finest_ms
     return kept_ms(shadow.discard.delivered_at_ms, lives, not_after_ms)
-
-
-@lru_cache(maxsize=4)
-def kept_copies(message: Message) -> dict[tuple[str, str], Kept]:
-    """By server and network message id."""
-    found: dict[tuple[str, str], Kept] = {}
-
-    def add(server: str, name: str | None, kept: Kept) -> None:
-        if name is not None:
-            found[server, name] = _both(found.get((server, name), NOT_KEPT), kept)
-
-    for row in message.of_event("LOAD"):
-        is_shadow = row.context == "shadow"
-        loaded_ms = None if is_shadow else row.at_ms
-        add(row.server, row.network_message_id, Kept(is_shadow, not is_shadow, loaded_ms))
-    for entry in message.queued:
-        if entry.queue != "discard":
-            is_shadow = entry.queue in ("shadow", "shadow-safety-net")
-            in_net = entry.queue == "shadow-safety-net"
-            kept = Kept(is_shadow, not is_shadow, None, in_net)
-            add(entry.server, entry.network_message_id, kept)
-    return found
-
-
-def _both(one: Kept, other: Kept) -> Kept:
-    times = [each for each in (one.loaded_ms, other.loaded_ms) if each is not None]
-    return Kept(
-        one.as_shadow or other.as_shadow,
-        one.as_primary or other.as_primary,
-        min(times, default=None),
-        one.in_safety_net or other.in_safety_net,
-    )

@@ -136,6 +136,11 @@ class Server:
         return next((era.lost_ms for era in eras if era.next_id is not None), None)
 
     @property
+    def last_database_id(self) -> str:
+        """Of the queue database that it had at the end; empty where none was ever seen."""
+        return next((era.database_id for era in self.eras[-1:]), "")
+
+    @property
     def is_gone(self) -> bool:
         """Whether it was gone for good at the end, with all that it kept (TP-8)."""
         last = self.eras[-1:]

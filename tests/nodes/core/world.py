@@ -373,6 +373,7 @@ class Row:
     custom: dict[str, str]
     related: str = ""
     size_bytes: int = 0
+    network_message_id: str = ""
 
 
 class Host:
@@ -760,6 +761,7 @@ class World:
                 {name: iso(v) if isinstance(v, int) else v for name, v in e.custom},
                 e.related_recipient,
                 e.size_bytes,
+                e.network_message_id,
             )
         )
 
@@ -834,6 +836,8 @@ class World:
                 )
             case fx.DeliverTo(database, network_message_id):
                 self.give(other, on.DeliveryRequested(remote, database, network_message_id))
+            case fx.ForkOf(network_message_id):
+                self.give(other, on.ForkAnnounced(remote, network_message_id))
         self._count += 1
         body = f"in:{self._count}"
         other.bodies[body] = header

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -77,16 +78,18 @@ def test_a_database_opened_again_gives_back_what_was_put_in(tmp_path: Path) -> N
             DB1,
         ),
     )
+    promoted = replace(primary_message(3, shadow_server=None), promoted=True)
     shadow = shadow_message(2)
     contact = Contact("par-mbx1", "db-a", NOW_MS, 7, 12)
     with open_queue(tmp_path).database as database:
         apply(database, InsertMessage(message, "in:1"), InsertShadow(shadow, "in:2", EXPIRES_MS))
+        apply(database, InsertMessage(promoted, "in:3"))
         apply(database, InsertDiscard(discard(9)), SetContact(contact))
     opening = open_queue(tmp_path, "another id")
     with opening.database:
         opened = opening.opened
     assert (opened.database_id, opened.created) == (DATABASE_ID, False)
-    assert opened.messages == (message,)
+    assert opened.messages == (message, promoted)
     assert opened.shadows == (shadow,)
     assert opened.discards == (discard(9),)
     assert opened.contacts == (contact,)

@@ -39,6 +39,7 @@ from nodes.core.interface.copy_commands import (
 )
 from nodes.core.interface.effects import (
     DeliverTo,
+    ForkOf,
     Prologue,
     RecipientTo,
     ShipLog,
@@ -52,6 +53,7 @@ from nodes.core.interface.inputs import (
     DeliveryRequested,
     DiscardAsked,
     DismountAsked,
+    ForkAnnounced,
     Input,
     LogAnnounced,
     MailboxAnnounced,
@@ -323,6 +325,8 @@ def _announced(session: str, prologue: Prologue | IntoOutbox) -> Input:
     match prologue:
         case DeliverTo(database, network_message_id):
             return DeliveryRequested(session, database, network_message_id)
+        case ForkOf(network_message_id):
+            return ForkAnnounced(session, network_message_id)
         case IntoOutbox(database):
             return OutboxRequested(session, database)
         case ShipLog(epoch, log):

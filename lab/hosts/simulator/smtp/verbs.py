@@ -18,6 +18,7 @@ Parser: TypeAlias = Callable[[str, str], Input | None]
 PARSERS: Mapping[str, Parser] = {
     "XSHADOWREQUEST": shadow_verbs.parse_shadow_request,
     "XDELIVER": shadow_verbs.parse_delivery_request,
+    "XNETWORKMESSAGEID": shadow_verbs.parse_fork,
     "XOUTBOX": submission_verbs.parse_request,
     "XQDISCARD": shadow_verbs.parse_question,
     "XQUERYDISCARD": shadow_verbs.parse_question,

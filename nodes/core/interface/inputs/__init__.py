@@ -42,6 +42,7 @@ from nodes.core.interface.inputs.inbound import (
     DiscardAsked,
     DismountAsked,
     FailoverRequested,
+    ForkAnnounced,
     LaggedCopyRequested,
     LogAnnounced,
     MailboxAnnounced,
@@ -113,6 +114,7 @@ __all__ = [
     "DismountAsked",
     "ExpiredCopy",
     "FailoverRequested",
+    "ForkAnnounced",
     "FrontEndStarted",
     "Input",
     "LaggedCopyRequested",
@@ -196,6 +198,7 @@ Input: TypeAlias = (
     | PeerAuthenticated
     | ShadowRequested
     | DeliveryRequested
+    | ForkAnnounced
     | OutboxRequested
     | SenderOffered
     | RecipientOffered

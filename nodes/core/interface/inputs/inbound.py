@@ -49,6 +49,16 @@ class DeliveryRequested:
 
 
 @dataclass(frozen=True, slots=True)
+class ForkAnnounced:
+    """XNETWORKMESSAGEID: the next message is a fork of one that has a network message id already.
+    Answered by `SendReply`.
+    """
+
+    session: str
+    network_message_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class SenderOffered:
     """MAIL FROM, at a front end; any other server answers it without its core. `address` is empty
     for the null reverse-path. Answered by `SendReply`.
@@ -68,7 +78,7 @@ class RecipientOffered:
 
 @dataclass(frozen=True, slots=True)
 class TransactionReset:
-    """RSET or EHLO: what XSHADOWREQUEST or XDELIVER announced is void. Not answered by the core.
+    """RSET or EHLO: what a verb announced is void. Not answered by the core.
 
     A MAIL that follows the announcement is no reset.
     """

@@ -57,6 +57,84 @@ def test_mail_that_crosses_is_made_redundant_there_before_it_is_acknowledged() -
     assert world.mailboxes[USER2]
 
 
+def _ids(world: World, *, of: str) -> set[str]:
+    return {row.network_message_id for row in world.rows if row.message_id == of}
+
+
+def test_one_network_message_id_names_all_forks_and_shadows_across_boundaries() -> None:
+    """TL-3; each server has an internal id of its own."""
+    world = two_boundaries()
+    world.send("par1", USER1, USER2, OUTSIDE, message_id="<to-both@x>")
+    world.send("par1", USER2, message_id="<another@x>")
+    world.run(5 * MINUTE)
+    (both,), (other,) = _ids(world, of="<to-both@x>"), _ids(world, of="<another@x>")
+    assert both != other
+    assert len(world.of("RECEIVE", "lyo2")) == len(world.of("HARECEIVE", "lyo1")) == 2
+
+
+def test_what_a_server_outside_is_sent_says_nothing_of_the_network_message_id() -> None:
+    world, sent = two_boundaries(), []
+    carry_out = world._carry_out
+
+    def listen(host: Any, effect: Any) -> None:
+        if isinstance(effect, fx.Transmit) and host.peers[effect.session][0] == "ext1":
+            sent.append(effect.prologue)
+        carry_out(host, effect)
+
+    world._carry_out = listen  # type: ignore[method-assign]
+    world.send("par1", OUTSIDE)
+    world.run(MINUTE)
+    assert sent == [None]
+
+
+@pytest.mark.parametrize("peer", [None, MANAGER, "ext1"])
+def test_nobody_but_a_mailbox_server_is_believed_a_network_message_id(peer: str | None) -> None:
+    world = two_boundaries()
+    session = world.connect("par1", peer)
+    assert world.say("par1", on.ForkAnnounced(session, "net-7"))[-1].code == 550
+
+
+@pytest.mark.parametrize("peer", ["par2", "lyo1"])
+def test_a_network_message_id_is_announced_for_one_message_alone(peer: str) -> None:
+    world = two_boundaries()
+    session = world.connect("par1", peer)
+    assert world.say("par1", on.ForkAnnounced(session, "net-7"))[-1].code == 250
+    assert world.say("par1", on.ForkAnnounced(session, "net-8"))[-1].code == 503
+    for name in ("<first@x>", "<second@x>"):
+        world.offer("par1", session, USER1, message_id=name)
+        world.run(MINUTE)
+    assert _ids(world, of="<first@x>") == {"net-7"}
+    assert "net-7" not in _ids(world, of="<second@x>")
+
+
+def test_a_network_message_id_is_void_after_a_reset() -> None:
+    world = two_boundaries()
+    session = world.connect("par1", "lyo1")
+    world.say("par1", on.ForkAnnounced(session, "net-7"))
+    world.say("par1", on.TransactionReset(session))
+    world.offer("par1", session, USER1, message_id="<first@x>")
+    world.run(MINUTE)
+    assert "net-7" not in _ids(world, of="<first@x>")
+
+
+def test_a_fork_that_could_not_be_made_redundant_is_not_tried_again_after_a_restart() -> None:
+    """It has the network message id of another server, and was promoted by nobody (SM-13)."""
+    world = World(
+        Policies=APART,
+        Databases=[{"Name": "DB2", "Server": "lyo1"}],
+        Mailboxes=[{"Address": USER2, "Database": "DB2"}],
+    )
+    for server in ("par1", "lyo2"):
+        world.cut_both(server, "lyo1")
+    world.send("par1", USER2)
+    world.run(MINUTE)
+    world.kill("lyo2")
+    world.start("lyo2")
+    world.run(MINUTE)
+    assert "LOAD" in events(world, "lyo2")
+    assert len(world.of("HAREDIRECTFAIL", "lyo2")) == 1
+
+
 def test_the_boundary_left_discards_its_shadow_and_keeps_its_copy_in_safety_net() -> None:
     world = two_boundaries()
     world.send("par1", USER2)

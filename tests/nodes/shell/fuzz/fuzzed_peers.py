@@ -26,6 +26,7 @@ ANSWERS = {
     b"QUIT": b"221 2.0.0 Service closing\r\n",
     b"XSHADOWREQUEST": b"250 2.0.0 Shadow may follow\r\n",
     b"XDELIVER": b"250 2.0.0 Delivery may follow\r\n",
+    b"XNETWORKMESSAGEID": b"250 2.0.0 Message may follow\r\n",
     b"XLOG": b"250 2.0.0 Log may follow\r\n",
     b"XSEED": b"250 2.0.0 Seed may follow\r\n",
     b"XQDISCARD": b"250-DatabaseId=db\r\n250 Done 0\r\n",

@@ -55,7 +55,7 @@ def test_what_an_answer_says_of_a_log_is_not_written_down_and_is_read_out_of_its
 
 def test_every_input_of_the_core_is_known() -> None:
     assert DatabaseOpened.__name__ in INPUTS
-    assert len(INPUTS) == 67
+    assert len(INPUTS) == 68
 
 
 def test_a_line_that_no_node_wrote_is_refused() -> None:

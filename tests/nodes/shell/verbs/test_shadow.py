@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.core.interface.effects import AskDiscard, DeliverTo, ShadowRequest
+from nodes.core.interface.effects import AskDiscard, DeliverTo, ForkOf, ShadowRequest
 from nodes.core.interface.inputs import (
     DeliveryRequested,
     DiscardAnswered,
     DiscardAsked,
+    ForkAnnounced,
     ShadowRequested,
 )
 from nodes.core.interface.replies import DiscardReply
@@ -41,6 +42,13 @@ def test_a_delivery_is_read_back(database: str, network_id: str) -> None:
     words = shadow_verbs.format_prologue(DeliverTo(database, network_id))
     asked = shadow_verbs.parse_delivery_request("in-1", arguments(words))
     assert (words[0], asked) == ("XDELIVER", DeliveryRequested("in-1", database, network_id))
+
+
+@given(WORDS)
+def test_a_network_message_id_is_read_back(network_id: str) -> None:
+    words = shadow_verbs.format_prologue(ForkOf(network_id))
+    announced = shadow_verbs.parse_fork("in-1", arguments(words))
+    assert (words[0], announced) == ("XNETWORKMESSAGEID", ForkAnnounced("in-1", network_id))
 
 
 @given(WORDS, WORDS.filter(lambda word: word != "-") | st.just(""), NUMBERS)

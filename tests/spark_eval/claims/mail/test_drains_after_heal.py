@@ -18,6 +18,17 @@ def _waiting(*, healed: bool = True, queue: str = "delivery") -> Run:
     return run
 
 
+def _one_of_two_waits() -> Run:
+    """Two messages of one server under one network message id."""
+    run = _waiting()
+    [queued] = [row for row in run.queues["par-mbx1"] if row["queue"] == "delivery"]
+    [row] = (
+        row for row in run.rows("par-mbx1", "RECEIVE") if row["message-id"] == queued["message_id"]
+    )
+    run.tracking["par-mbx1"].append({**row, "internal-message-id": run.next_id()})
+    return run
+
+
 def _gone(*, waits: bool) -> Run:
     """A server is gone for good, with a message; of another one a message waits, or not."""
     run = back_in_time().run
@@ -42,6 +53,7 @@ def runs() -> dict[str, Run]:
         "empty": empty(),
         "healed": back_in_time().run,
         "waiting": _waiting(),
+        "one-of-two-waits": _one_of_two_waits(),
         "poison": _waiting(queue="poison"),
         "never-healed": _waiting(healed=False),
         "torn-listing": _torn_listing(),
@@ -73,6 +85,11 @@ def test_is_violated_by_a_message_still_queued(results: Results) -> None:
     assert (result.status, result.violations) == ("violated", 1)
     assert "in a delivery queue of par-mbx1 since 0:40:00.000" in result.examples[0].detail
     assert result.examples[0].refs[0][0] == "logs/par-mbx1/queues.jsonl"
+
+
+def test_counts_each_message_of_a_network_message_id_by_itself(results: Results) -> None:
+    both = results["one-of-two-waits"]
+    assert (both.violations, both.asked) == (1, results["waiting"].asked + 1)
 
 
 def test_is_violated_by_a_poison_message(results: Results) -> None:

@@ -151,11 +151,12 @@ def _left(
     run = empty()
     run.life(SERVER, "started", SECOND, database_id=run.database_ids[SERVER])
     older = run.accept(CAME - HOUR, [user(1)], primary, SERVER)
+    older_id = 1000 + older.internal_id
     run.accept(CAME - 300, [user(1)], PRIMARY, SERVER)
     first_ms = CAME + SPAN + span_over_before_ms
     run.begin(SERVER, PRIMARY, first_ms)
     run.begin(SERVER, PRIMARY, first_ms + MINUTE)
-    run.life(SERVER, event, first_ms + MINUTE + after_ms, network_message_id=older.network_id)
+    run.life(SERVER, event, first_ms + MINUTE + after_ms, internal_id=older_id)
     return run
 
 

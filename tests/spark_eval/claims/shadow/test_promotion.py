@@ -43,6 +43,17 @@ def _missing(faulty: Faulty, *, swallowed: bool = False) -> Run:
     return run
 
 
+def _missing_beside_a_fork(faulty: Faulty, event: str = "RECEIVE", source: str = "SMTP") -> Run:
+    """Never promoted; but its server has another one under the same network message id."""
+    run, queued = _missing(faulty), faulty.queued
+    other = run.next_id()
+    run.log("lyo-mbx1", event, source, 12 * MINUTE, queued, internal_id=other)
+    run.log("lyo-mbx1", "LOAD", "BOOTLOADER", 17 * MINUTE, queued, internal_id=other,
+            source_context="delivery")  # fmt: skip
+    run._own("lyo-mbx1", "primary-safety-net", queued, other)
+    return run
+
+
 def _stays(run: Run, at_ms: int) -> Run:
     """Shadow messages that nobody lets go stay on lyo-mbx1 for `at_ms`."""
     run.plan["settings"]["TransportConfig"]["SafetyNetHoldTime"] = MINUTE
@@ -185,6 +196,10 @@ def runs() -> dict[str, Run]:
         "new-database": new_database().run,
         "new-database-late": _moved(new_database(), 16 * MINUTE + LATE),
         "new-database-missing": _missing(new_database()),
+        "new-database-missing-beside-a-fork": _missing_beside_a_fork(new_database()),
+        "new-database-missing-beside-what-came-back": _missing_beside_a_fork(
+            new_database(), "RESUBMIT", "SAFETYNET"
+        ),
         "new-database-stay-over": _stays(_missing(new_database()), 7 * MINUTE),
         "new-database-stay-not-over": _stays(_missing(new_database()), 20 * MINUTE),
         "after-span-stay-over": _stays(_missing(back_after_span()), 32 * MINUTE),
@@ -284,7 +299,15 @@ def test_on_time_counts_an_attempt_after_the_span_from_its_begin(on_time: Result
     assert on_time["span-and-more-than-a-time-out"].violations == 2
 
 
-@pytest.mark.parametrize("run", ["new-database-missing", "after-span-missing"])
+@pytest.mark.parametrize(
+    "run",
+    [
+        "new-database-missing",
+        "new-database-missing-beside-a-fork",
+        "new-database-missing-beside-what-came-back",
+        "after-span-missing",
+    ],
+)
 def test_on_time_is_violated_by_a_missing_promotion(on_time: Results, run: str) -> None:
     result = on_time[run]
     assert (result.status, result.violations) == ("violated", 1)
