@@ -9,7 +9,7 @@ from typing import Any
 from defects.decisions import decides
 from defects.defect import Context, Defect
 from defects.door import Door, behind
-from defects.settings import server
+from defects.settings import server, transport
 from nodes.core.config.config import NodeConfig, ServerConfig
 from nodes.core.delivery.dsn import Report, delay_report, non_delivery_report
 from nodes.core.interface.effects import Commit, DeliverToMailboxes, Effect, LogTracking
@@ -19,6 +19,7 @@ from nodes.core.model.message import Fork, Header
 from nodes.core.model.next_hop import NextHop
 
 EXPIRING, DELAYED = "outbound-mail-expires", "outbound-mail-delayed"
+NOT_ALL_HEAR = "delays-not-notified"
 MINUTE_MS = 60_000
 
 
@@ -244,6 +245,18 @@ DEFECTS = (
         lambda: server(lambda each: replace(
             each,
             delay_notification_timeout_ms=each.delay_notification_timeout_ms - 5 * MINUTE_MS)),
+    ),
+    Defect(
+        "notifies-colleagues-of-a-delay-all-the-same",
+        "InternalDelayDsnEnabled is not looked at.",
+        "RT-5", NOT_ALL_HEAR, NOTIFIED,
+        lambda: transport(lambda each: replace(each, internal_delay_dsn_enabled=True)),
+    ),
+    Defect(
+        "notifies-nobody-outside-of-a-delay",
+        "ExternalDelayDsnEnabled is taken for InternalDelayDsnEnabled.",
+        "RT-5", NOT_ALL_HEAR, NOTIFIED,
+        lambda: transport(lambda each: replace(each, external_delay_dsn_enabled=False)),
     ),
     Defect(
         "dsn-has-a-sender",

@@ -5,10 +5,11 @@ milliseconds too. Nothing here computes.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from lab.plan.software import NODES, Software
+from lab.program.json_record import LEFT_OUT_IF_EMPTY
 from nodes.core.config.parameters import Value
 
 Section: TypeAlias = Mapping[str, Value]
@@ -16,7 +17,17 @@ Cause = Literal["database-id-changed", "resubmit-time-span"]
 Verdict = Literal["pass", "fail", "unknown"]
 SafetyNet = Literal["primary-safety-net", "shadow-safety-net"]
 StrangerKind = Literal[
-    "no-certificate", "foreign-certificate", "other-server", "trickles", "bare-line-ends"
+    "no-certificate",
+    "foreign-certificate",
+    "other-server",
+    "trickles",
+    "bare-line-ends",
+    "too-large",
+    "too-many-hops",
+    "too-many-local-hops",
+    "too-many-recipients",
+    "unknown-recipients",
+    "no-commands",
 ]
 
 
@@ -72,11 +83,22 @@ class Trickle:
 
 
 @dataclass(frozen=True, slots=True)
+class TooMuch:
+    """What a message has that is said at once: a Received field by each of those names, and so many
+    octets, or more where its header needs more.
+    """
+
+    received_by: tuple[str, ...]
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Stranger:
     """A client that has no right to what it asks of `server`, which it calls at `at_ms`.
 
     `certificate` names the server whose certificate it shows. It says `commands` one after the
-    other, and then sends what trickles, or a message at once, if it has any.
+    other, and then sends what trickles, or a message at once, if it has any; `too_much` says what
+    of, where that is not its line ends.
     """
 
     id: str
@@ -86,6 +108,7 @@ class Stranger:
     certificate: str | None
     commands: tuple[str, ...]
     trickle: Trickle | None
+    too_much: TooMuch | None = field(default=None, metadata=LEFT_OUT_IF_EMPTY)
 
 
 @dataclass(frozen=True, slots=True)

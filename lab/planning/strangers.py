@@ -3,15 +3,17 @@
 Every command is one that a server of the organisation might say, with names of the topology: what
 is refused is refused because of who asks (TL-6). A stranger that trickles keeps its session busy
 for longer than `ConnectionTimeout`, and never silent for `ConnectionInactivityTimeout` (SR-6). One
-with bare line ends has a message that no server may take as it is, nor mend (TL-10).
+with bare line ends has a message that no server may take as it is, nor mend (TL-10). What is beyond
+a limit is in `lab.planning.beyond_limits`.
 Drawn are the moments alone, each by a seed of its own name, so that no other draw depends on them.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from lab.plan.parts import Settings, Stranger, StrangerKind, Trickle
+from lab.plan.parts import Section, Settings, Stranger, StrangerKind, Trickle
 from lab.plan.topology import PlanTopology
+from lab.planning.beyond_limits import MESSAGES, SAYING, commands_beyond, too_much
 from lab.planning.messages import OUTSIDE_DOMAIN
 from lab.planning.seeds import seed_for
 from lab.scenario.strangers import StrangersModel
@@ -70,6 +72,17 @@ class _Asking:
     def recipient(self) -> str:
         return self.topology.mailboxes[0].address
 
+    @property
+    def fqdn(self) -> str:
+        return next(each.fqdn for each in self.topology.servers if each.role == "mailbox")
+
+    def connector(self, server: str) -> Section:
+        return self.settings.servers[server]["ReceiveConnector"]
+
+    def taking(self, server: str) -> list[str]:
+        """Who may take a message that is said to it."""
+        return [server] if server in self.servers else self.servers
+
     def after(self, server: str) -> str:
         """The next mailbox server in the order of the file, behind a front end the first; the same
         where there is one alone.
@@ -86,7 +99,9 @@ def _stranger(asking: _Asking, stream: StrangersModel, number: int, at_ms: int) 
     certificate = asking.after(server) if kind == "other-server" else None
     trickle = _MAIL[kind](asking, server) if kind in _MAIL else None
     commands = _commands(asking, kind, server, certificate)
-    return Stranger("", kind, at_ms, server, certificate, commands, trickle)
+    connectors = [asking.connector(each) for each in asking.taking(server)]
+    much = too_much(kind, connectors, asking.settings.TransportConfig, asking.fqdn)
+    return Stranger("", kind, at_ms, server, certificate, commands, trickle, much)
 
 
 def _moment(index: int, stream: StrangersModel, number: int, seed: int) -> int:
@@ -97,7 +112,7 @@ def _moment(index: int, stream: StrangersModel, number: int, seed: int) -> int:
 
 def _trickle(asking: _Asking, server: str) -> Trickle:
     """It goes on for twice as long as it may."""
-    connector = asking.settings.servers[server]["ReceiveConnector"]
+    connector = asking.connector(server)
     quiet_ms, timeout_ms = (
         int(connector[name]) for name in ("ConnectionInactivityTimeout", "ConnectionTimeout")
     )
@@ -109,7 +124,7 @@ def _at_once(asking: _Asking, _: str) -> Trickle:
     return Trickle(TRICKLER, asking.recipient, 0, 0)
 
 
-_MAIL = {"trickles": _trickle, "bare-line-ends": _at_once}
+_MAIL = {"trickles": _trickle, **dict.fromkeys(("bare-line-ends", *MESSAGES), _at_once)}
 
 
 def _commands(
@@ -117,6 +132,9 @@ def _commands(
 ) -> tuple[str, ...]:
     if kind in _MAIL:
         return ()
+    if kind in SAYING:
+        mailboxes = [each.address for each in asking.topology.mailboxes]
+        return commands_beyond(kind, asking.connector(server), TRICKLER, mailboxes)
     if certificate is not None:
         return _in_the_name_of(_another(asking, server, certificate))
     return (*_in_the_name_of(asking.after(server)), *_for_servers_alone(asking, server))

@@ -22,7 +22,10 @@ class StrangersModel(Strict):
         description="no-certificate: shows none; foreign-certificate: one that the authority did"
         " not sign; other-server: one of a server, and asks in the name of another;"
         " trickles: sends a byte now and then; bare-line-ends: sends a message with a CR or LF"
-        " that stands alone; several take turns",
+        " that stands alone; too-large, too-many-hops, too-many-local-hops: sends a message beyond"
+        " MaxReceiveSize, MaxHopCount, MaxLocalHopCount; too-many-recipients: names some more than"
+        " MaxRecipientsPerMessage; unknown-recipients: names some whom nobody knows; no-commands:"
+        " says some lines more than MaxProtocolErrors that are no commands; several take turns",
     )
     at: Instant = Field(description="when the first one may call")
     for_ms: Duration = Field(alias="for", description="how long they call")

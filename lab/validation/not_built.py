@@ -14,34 +14,14 @@ Words = TypeVar("Words")
 _TRANSPORT_CONFIG = {
     "ShadowHeartbeatTimeoutInterval",
     "ShadowHeartbeatRetryCount",
-    "MaxRecipientEnvelopeLimit",
-    "MaxSendSize",
-    "InternalDelayDsnEnabled",
-    "ExternalDelayDsnEnabled",
-    "QueueDiagnosticsAggregationInterval",
 }
 _TRANSPORT_SERVICE = {
     "MessageRetryInterval",
-    "PoisonThreshold",
-    "PoisonMessageDetectionEnabled",
-    "MaxOutboundConnections",
-    "MaxConcurrentMailboxDeliveries",
-    "MaxConcurrentMailboxSubmissions",
     "MaxConnectionRatePerMinute",
     "QueueMaxIdleTime",
-    "PickupDirectoryMaxMessagesPerMinute",
 }
 _RECEIVE_CONNECTOR = {
     "MaxAcknowledgementDelay",
-    "MaxInboundConnection",
-    "MaxInboundConnectionPerSource",
-    "MaxInboundConnectionPercentagePerSource",
-    "MaxHopCount",
-    "MaxLocalHopCount",
-    "MaxProtocolErrors",
-    "MaxRecipientsPerMessage",
-    "MessageRateLimit",
-    "TarpitInterval",
 }
 
 KEYS: Mapping[Trail, set[str]] = {

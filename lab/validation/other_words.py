@@ -1,8 +1,9 @@
 """Words that people bring from elsewhere, and what is written here instead.
 
-Settings of Exchange 2010, a server's image, Active Manager as a server, chosen SMTP replies: none
-of them is a slip of the pen, so the nearest known word would mislead. Only hints; what is wrong and
-what is not built yet is said by others. `*` stands for a name or a number.
+Settings of Exchange 2010, or that nothing here acts on, a server's image, Active Manager as a
+server, chosen SMTP replies: none of them is a slip of the pen, so the nearest known word would
+mislead. Only hints; what is wrong and what is not built yet is said by others. `*` stands for a
+name or a number.
 """
 
 from collections.abc import Mapping
@@ -24,6 +25,15 @@ _OF_2010: Mapping[str, str] = {
     "ShadowHeartbeatRetryCount": "ShadowResubmitTimeSpan replaces it, a time instead of a count",
     "MaxAcknowledgementDelay": "nothing replaces it: a message is redundant before its 250",
 }
+_NO_POISON = (
+    "nothing acts on it: no message makes a server crash here, and a kill is no message's fault"
+)
+_WITHOUT_EFFECT: Mapping[str, str] = {
+    "PoisonThreshold": _NO_POISON,
+    "PoisonMessageDetectionEnabled": _NO_POISON,
+    "QueueDiagnosticsAggregationInterval": "nothing acts on it: shadowlab queues asks each server",
+    "PickupDirectoryMaxMessagesPerMinute": "nothing acts on it: servers have no Pickup directory",
+}
 _SETTINGS_OF_2010 = {word: f"of Exchange 2010; {now}" for word, now in _OF_2010.items()}
 
 KEYS: Mapping[Trail, Mapping[str, str]] = {
@@ -34,7 +44,7 @@ KEYS: Mapping[Trail, Mapping[str, str]] = {
         ("answer", "answers", "reply", "replies", "respond", "reject", "greylist"), _NO_REPLY
     ),
     **{
-        (*group, section): _SETTINGS_OF_2010
+        (*group, section): {**_SETTINGS_OF_2010, **_WITHOUT_EFFECT}
         for group in (("settings",), ("settings", "random"), ("settings", "servers", "*"))
         for section in PARAMETERS
     },
@@ -62,8 +72,9 @@ def hint_for_value(trail: Trail, value: object) -> str:
 
 def _section_of(around: Trail, key: str) -> str:
     """Of a setting that stands in another group than its own, or in none."""
-    known = {**PARAMETERS, "any": _SETTINGS_OF_2010}
+    others = {**_SETTINGS_OF_2010, **_WITHOUT_EFFECT}
+    known = {**PARAMETERS, "any": others}
     section = next((name for name, own in known.items() if key in own), "")
     if section == "any":
-        return _SETTINGS_OF_2010[key]
+        return others[key]
     return f"it belongs to {section}: write {section}: {{{key}: …}}" if section else ""

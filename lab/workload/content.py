@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from hashlib import sha256
 
+from lab.plan.parts import TooMuch
+
 CRLF = b"\r\n"
 LINE = b"All work and no mail makes a transport server a dull node to look at, said he.\r\n"
 # what looks like the end of the message, were it not for transparency (RFC 5321, 4.5.2), and
@@ -19,6 +21,7 @@ AWKWARD = ".\r\n..\r\n\r\nFrom Łódź \t \r\n".encode()
 LONGEST = b"." + b"m" * 997 + CRLF  # RFC 5321, 4.5.3.1.6
 OCTETS = bytes(octet for octet in range(1, 256) if octet not in CRLF) + CRLF
 BLANK_END = b".\r\n \r\n\t\r\n\r\n\r\n"
+STRANGER = "stranger.example"
 HEADER_MOST_BYTES = 16_384
 BARE = (b"\n", b"\r", b"\n.\n", b"\r.\r", b"\n\r")
 
@@ -44,6 +47,13 @@ def with_bare_line_ends(message_id: str) -> bytes:
     """A message with a CR or LF that stands alone: each of several kinds by the Message-Id."""
     bare = BARE[sha256(message_id.encode()).digest()[0] % len(BARE)]
     return f"Message-ID: {message_id}\r\n\r\nhalf".encode() + bare + b"whole\r\n"
+
+
+def with_too_much(message_id: str, too_much: TooMuch) -> bytes:
+    """A message with so many Received fields, and of that size."""
+    received = (f"Received: from {STRANGER} by {by}\r\n" for by in too_much.received_by)
+    header = "".join((*received, f"Message-ID: {message_id}\r\n\r\n")).encode("ascii")
+    return header + _filler(too_much.size_bytes - len(header))
 
 
 def _header(message_id: str, sender: str, recipients: Sequence[str], date: str) -> bytes:

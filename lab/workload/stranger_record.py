@@ -11,6 +11,7 @@ from enum import StrEnum
 from lab.plan.parts import Stranger
 
 STRANGERS_FILE = "strangers.jsonl"
+MAIL, RCPT = "MAIL FROM:", "RCPT TO:"
 BANNER, EHLO, STARTTLS, DATA, FINAL_DOT = "banner", "EHLO", "STARTTLS", "DATA", "."
 """What a reply can be to, beside the commands of the plan."""
 

@@ -17,7 +17,7 @@ import aiosmtplib
 
 from lab.clock import LabClock
 from lab.plan.parts import Stranger, Trickle
-from lab.workload.content import with_bare_line_ends
+from lab.workload.content import STRANGER, with_bare_line_ends, with_too_much
 from lab.workload.smtp_attempt import Patience, Target, one_line, tls_context
 from lab.workload.stranger_record import (
     BANNER,
@@ -32,13 +32,16 @@ from lab.workload.stranger_record import (
 FOREIGN = "foreign"
 """The certificate that another authority has signed."""
 SERVICE_CLOSING = 421
-CALLED = "stranger.example"
+CALLED = STRANGER
 """What a stranger calls itself in its EHLO."""
 
 
-def said_by(stranger: Stranger) -> str:
-    """The Message-Id of what a stranger says at once."""
-    return f"<{stranger.id}@{CALLED}>"
+def content_said_by(stranger: Stranger) -> bytes:
+    """What a stranger says at once."""
+    message_id = f"<{stranger.id}@{CALLED}>"
+    if stranger.too_much is None:
+        return with_bare_line_ends(message_id)
+    return with_too_much(message_id, stranger.too_much)
 
 
 Contexts = Callable[[Stranger], ssl.SSLContext]
@@ -168,7 +171,7 @@ class Call:
         protocol = self._smtp.protocol
         assert protocol is not None
         self._said = FINAL_DOT
-        protocol.write(with_bare_line_ends(said_by(self._who)) + b".\r\n")
+        protocol.write(content_said_by(self._who) + b".\r\n")
         self._heard(await protocol.read_response(timeout=self._patience.final_seconds))
         return End.DONE
 

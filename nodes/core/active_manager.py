@@ -104,6 +104,7 @@ class ActiveManager(OneDoor):
             inputs.CommitFailed: lambda h: work.commit_failed(h.commit, h.reason),
             inputs.SessionAccepted: inbound.accepted,
             inputs.PeerAuthenticated: inbound.authenticated,
+            inputs.CommandNotUnderstood: lambda h: inbound.not_understood(h.session),
             inputs.TransactionReset: lambda h: inbound.reset(h.session),
             inputs.FailoverRequested: self._failover_requested,
             inputs.SwitchoverRequested: self._switchover_requested,

@@ -22,6 +22,7 @@ from nodes.core.engine.work import Work
 from nodes.core.interface import inputs
 from nodes.core.interface.effects import DropBody, MailFrom, RecipientTo
 from nodes.core.interface.replies import R550_NOT_ALLOWED
+from nodes.core.receiving.limits import recipient_refusal
 from nodes.core.sessions.inbound import InboundSessions
 from nodes.core.sessions.outbound import PeerReached, Sessions
 from nodes.core.sessions.proxied import MailboxServers, ProxiedSession
@@ -31,6 +32,7 @@ class FrontEnd(OneDoor):
     """A server of role `frontend`. Give it `FrontEndStarted` before anything from a session."""
 
     def __init__(self, config: NodeConfig) -> None:
+        self._config = config
         self._work = Work(self._report)
         self._inbound = InboundSessions(config, self._work)
         self._outbound = Sessions(config, self._work)
@@ -52,7 +54,8 @@ class FrontEnd(OneDoor):
             inputs.SessionAccepted: self._accepted,
             inputs.PeerAuthenticated: lambda h: None,
             inputs.SenderOffered: lambda h: self._command_offered(h, MailFrom(h.address)),
-            inputs.RecipientOffered: lambda h: self._command_offered(h, RecipientTo(h.address)),
+            inputs.RecipientOffered: self._recipient_offered,
+            inputs.CommandNotUnderstood: lambda h: inbound.not_understood(h.session),
             inputs.MessageOffered: self._message_offered,
             inputs.TransactionReset: self._reset,
             inputs.SessionActive: lambda h: inbound.active(h.session),
@@ -81,6 +84,14 @@ class FrontEnd(OneDoor):
     ) -> None:
         if happened.session in self._proxied:
             self._proxied[happened.session].command_offered(command)
+
+    def _recipient_offered(self, happened: inputs.RecipientOffered) -> None:
+        refusal = recipient_refusal(self._config, None, happened)
+        client = self._inbound.named(happened.session)
+        if refusal is not None and client is not None:
+            client.reply(refusal)
+        else:
+            self._command_offered(happened, RecipientTo(happened.address))
 
     def _message_offered(self, happened: inputs.MessageOffered) -> None:
         if happened.session in self._proxied:

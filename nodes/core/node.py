@@ -236,6 +236,7 @@ class Node(OneDoor):
             inputs.ForkAnnounced: receiving.fork_announced,
             inputs.OutboxRequested: callers.submission.requested,
             inputs.RecipientOffered: receiving.recipient_offered,
+            inputs.CommandNotUnderstood: lambda h: inbound.not_understood(h.session),
             inputs.TransactionReset: lambda h: inbound.reset(h.session),
             inputs.MessageOffered: receiving.message_offered,
             inputs.DiscardAsked: receiving.discard_asked,

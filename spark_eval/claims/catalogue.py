@@ -27,6 +27,7 @@ from spark_eval.claims.mail import (
 )
 from spark_eval.claims.node import (
     back_pressure_kept,
+    connections_limited,
     databases_new,
     deferrals_logged,
     delivered_to_cleaned,
@@ -34,6 +35,7 @@ from spark_eval.claims.node import (
     intake_for_cause,
     intake_logged,
     lifecycle_logged,
+    limits_kept,
     no_crash,
     nothing_left_over,
     passed_on,
@@ -141,6 +143,8 @@ ALL: tuple[Claim, ...] = (
     passed_on.CLAIM,
     queues_shown.CLAIM,
     strangers_learn_nothing.CLAIM,
+    limits_kept.CLAIM,
+    connections_limited.CLAIM,
     deferrals_logged.CLAIM,
     intake_logged.CLAIM,
     sessions_ended.CLAIM,

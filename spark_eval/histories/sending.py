@@ -14,6 +14,9 @@ from spark_eval.read.names import Ref, host_in
 from spark_eval.read.rows import AttemptRow, OutcomeRow, collected
 
 ACKNOWLEDGED, REJECTED, IN_DOUBT = "acknowledged", "rejected", "in doubt"
+OVER_RATE = "421 4.4.2 Message submission rate"
+TOO_MANY = "421 4.3.2 The maximum number of concurrent server connections has exceeded a "
+OF_SOURCE = TOO_MANY + "per-source limit"
 _INTERNAL_ID = re.compile(r"InternalId=([^,\]\s]+)")
 
 

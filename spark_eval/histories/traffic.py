@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from spark_eval.histories.message import Message
+from spark_eval.histories.sending import OVER_RATE, Attempt
 from spark_eval.intervals.interval import FOREVER_MS, Interval, shared_ms
 from spark_eval.read.logs import Logs
 from spark_eval.read.names import Ref
@@ -58,10 +59,13 @@ class Logged(NamedTuple):
 
 
 class UnderWay(NamedTuple):
-    """A message that somebody was sending, from when to when at the latest."""
+    """A message that somebody was sending, from when to when at the latest. `counts` for
+    MessageRateLimit; None where nobody knows.
+    """
 
     at: Interval
     size_bytes: int
+    counts: bool | None
 
 
 @dataclass(slots=True)
@@ -126,7 +130,8 @@ def _take(found: Traffic, message: Message, silent: Sequence[Interval]) -> None:
             at, size = Interval(attempt.started_ms, end_ms), _sent_bytes(message)
             found.still.update(each for each in silent if at.covers(each.lo, each.hi))
             if size is not None:
-                found.under_way.setdefault(attempt.called, []).append(UnderWay(at, size))
+                under_way = UnderWay(at, size, _counts(attempt, message))
+                found.under_way.setdefault(attempt.called, []).append(under_way)
             if attempt.outcome == "ok" and attempt.ended_ms is not None:
                 found.takings[attempt.ended_ms - attempt.started_ms] += 1
     for row in message.of_event("SEND", "HAREDIRECT"):
@@ -138,6 +143,15 @@ def _take(found: Traffic, message: Message, silent: Sequence[Interval]) -> None:
             born = Load(1, primary.born.at_ms, primary.born.at_ms)
             known = found.loads.get(key.server)
             found.loads[key.server] = born if known is None else known.plus(born)
+
+
+def _counts(attempt: Attempt, message: Message) -> bool | None:
+    """Whether its server counted it among those of a minute: what was let through alone, and what
+    goes into an Outbox never.
+    """
+    if message.is_internal or (attempt.reply or "").startswith(OVER_RATE):
+        return False
+    return True if attempt.outcome == "ok" else None
 
 
 def in_vain(row: TrackingRow) -> int:

@@ -92,6 +92,7 @@ PARTS: Mapping[str, type] = {
     "when": when.When,
     "strangers": parts.Stranger,
     "trickle": parts.Trickle,
+    "too_much": parts.TooMuch,
     "expect": parts.Expect,
     "promotions": parts.ExpectedPromotion,
     "resubmissions": parts.ExpectedResubmission,

@@ -22,13 +22,24 @@ from lab.hosts.simulator.smtp.steps import (
     ForeignHello,
     Greeting,
     Hello,
+    NoCommand,
     PartOfContent,
+    Passed,
 )
 from lab.plan.parts import Stranger, Trickle
-from lab.workload.content import with_bare_line_ends
 from lab.workload.program import STEP_LAB_MS
-from lab.workload.stranger_record import BANNER, DATA, EHLO, FINAL_DOT, End, StrangerRecord
-from lab.workload.strangers import SERVICE_CLOSING, said_by
+from lab.workload.stranger_record import (
+    BANNER,
+    DATA,
+    EHLO,
+    FINAL_DOT,
+    MAIL,
+    RCPT,
+    End,
+    StrangerRecord,
+)
+from lab.workload.strangers import SERVICE_CLOSING, content_said_by
+from nodes.core.interface.effects import MailFrom, RecipientTo
 from nodes.core.interface.replies import Reply
 from nodes.core.model.message import Envelope
 from nodes.shell.verbs.shadow import format_offer
@@ -129,8 +140,8 @@ class Call:
         if self._trickled.every_ms:
             self._trickle(self._trickled.for_ms)
         else:
-            content = with_bare_line_ends(said_by(self.who))
-            self._say(FINAL_DOT, Content(self._envelope, content))
+            content = content_said_by(self.who)
+            self._say(FINAL_DOT, Content(self._envelope, content), len(content))
 
     def _hello(self) -> Hello | ForeignHello:
         is_foreign = self.who.kind == "foreign-certificate"
@@ -142,7 +153,7 @@ class Call:
     def _go_on(self) -> None:
         command = next(self._commands, None)
         if command is not None:
-            self._say(command, Command(command))
+            self._say(command, _step_of(command))
         elif self.who.trickle is not None:
             self._say(DATA, Announcement(False, None, self._envelope))
         else:
@@ -161,9 +172,9 @@ class Call:
         every_ms = self._trickled.every_ms
         self._strangers.world.after(every_ms * MS, self._trickle, left_ms - every_ms)
 
-    def _say(self, named: str, said: Any) -> None:
+    def _say(self, named: str, said: Any, size_bytes: int = 100) -> None:
         self._said = named
-        self._connection.say(said, forward=True)
+        self._connection.say(said, forward=True, size_bytes=size_bytes)
         self._wait()
 
     def _wait(self) -> None:
@@ -178,6 +189,14 @@ class Call:
 def _offered(greeting: Greeting) -> str:
     """The answer to EHLO, of which a step of the simulator has the verbs alone."""
     return f"250 {format_offer(greeting.database_id)}" if greeting.offers_shadow else "250"
+
+
+def _step_of(command: str) -> Command | Passed | NoCommand:
+    """A verb of the organisation, MAIL or RCPT, or neither."""
+    for verb, kind in ((MAIL, MailFrom), (RCPT, RecipientTo)):
+        if command.startswith(verb):
+            return Passed(kind(command[len(verb) :].strip("<>")))
+    return Command(command) if command.startswith("X") else NoCommand()
 
 
 def _one_line(reply: Reply) -> str:

@@ -12,21 +12,22 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from nodes.core.categorizer.groups import DistributionGroups
+from nodes.core.categorizer.limits import limit_exceeded
 from nodes.core.categorizer.recipients import Expansion, Resolved, resolve
 from nodes.core.config.config import NodeConfig
 from nodes.core.config.parameters import NOT_CONVERTED
 from nodes.core.engine.tracking_rows import converted_row, duplicate_expand_row, expand_row
 from nodes.core.engine.work import Because, Work
-from nodes.core.model.message import BodyHandle, Fork, PrimaryMessage, converted
+from nodes.core.model.message import BodyHandle, Envelope, Fork, PrimaryMessage, converted
 from nodes.core.routing.categorizer import forks_of
 from nodes.core.routing.routing import next_hop
 
 
 @dataclass(frozen=True, slots=True)
 class AsReceived:
-    """What the categorizer works on: the recipients of an envelope, and a content."""
+    """What the categorizer works on: an envelope, and a content."""
 
-    recipients: tuple[str, ...]
+    envelope: Envelope
     body: BodyHandle
     size_bytes: int
 
@@ -75,7 +76,7 @@ class Categorizer:
         """`then`, or `failed` where a content cannot be read, is called once: at once where nothing
         is converted in this organisation.
         """
-        resolved = [resolve(each.recipients, self._groups) for each in messages]
+        resolved = [resolve(each.envelope.recipients, self._groups) for each in messages]
 
         def measured(sizes_bytes: tuple[int | None, ...]) -> None:
             each = zip(messages, resolved, sizes_bytes, strict=True)
@@ -91,12 +92,18 @@ class Categorizer:
     def _routed(
         self, received: AsReceived, resolved: Resolved, converted_bytes: int | None
     ) -> Categorised:
-        """Routing goes by the size that the message has by then."""
+        """Routing goes by the size that the message has by then, a limit of the organisation by
+        that which it was received with: one fork for all where it exceeds one.
+        """
         body, size_bytes = received.body, received.size_bytes
         if converted_bytes is not None:
             encoder = self._config.transport.byte_encoder
             body, size_bytes = converted(body, encoder), converted_bytes
-        forks = forks_of(self._config, resolved.recipients, size_bytes)
+        exceeded = limit_exceeded(self._config, received.envelope, received.size_bytes)
+        if exceeded is not None and resolved.recipients:
+            forks: tuple[Fork, ...] = (Fork(exceeded, resolved.recipients),)
+        else:
+            forks = forks_of(self._config, resolved.recipients, size_bytes)
         return Categorised(forks, resolved.expansions, received, body, size_bytes)
 
     def groups_of(self, recipients: tuple[str, ...]) -> dict[str, str]:

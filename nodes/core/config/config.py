@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
+from nodes.core.config.connector_limits import ConnectorLimits, connector_limits
 from nodes.core.config.contradictions import contradictions
 from nodes.core.config.document import (
     Json,
@@ -100,6 +101,10 @@ class TransportConfig:
     max_dumpster_time_ms: int
     max_receive_size_bytes: int
     byte_encoder: str
+    max_send_size_bytes: int
+    max_recipient_envelope_limit: int
+    internal_delay_dsn_enabled: bool
+    external_delay_dsn_enabled: bool
 
     @property
     def growth(self) -> int:
@@ -138,9 +143,12 @@ class ServerConfig:
     outbound_connection_failure_retry_interval_ms: int
     max_messages_per_connection: int
     max_outbound_connections_per_peer: int
+    max_outbound_connections: int
+    max_concurrent_mailbox_deliveries: int
+    max_concurrent_mailbox_submissions: int
     receive_connection_timeout_ms: int
     receive_inactivity_timeout_ms: int
-    max_hop_count: int
+    limits: ConnectorLimits
     send_inactivity_timeout_ms: int
     discard_notifications_per_answer: int
     promotion_page_size: int
@@ -179,6 +187,11 @@ class NodeConfig:
     groups: tuple[DistributionGroup, ...] = ()
     journal_recipients: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
+
+    @property
+    def fqdns(self) -> frozenset[str]:
+        """Of the servers of the organisation, in lower case."""
+        return frozenset(each.fqdn.lower() for each in self.servers if each.role != "external")
 
     def server_named(self, name: str) -> Server | None:
         return next((server for server in self.servers if server.name == name), None)
@@ -260,6 +273,10 @@ def _transport_config(values: Mapping[str, Value]) -> TransportConfig:
         max_dumpster_time_ms=int(values["MaxDumpsterTime"]),
         max_receive_size_bytes=int(values["MaxReceiveSize"]),
         byte_encoder=str(values["ByteEncoderTypeFor7BitCharsets"]),
+        max_send_size_bytes=int(values["MaxSendSize"]),
+        max_recipient_envelope_limit=int(values["MaxRecipientEnvelopeLimit"]),
+        internal_delay_dsn_enabled=bool(values["InternalDelayDsnEnabled"]),
+        external_delay_dsn_enabled=bool(values["ExternalDelayDsnEnabled"]),
     )
 
 
@@ -280,9 +297,12 @@ def _server_config(values: Mapping[str, Mapping[str, Value]]) -> ServerConfig:
         ),
         max_messages_per_connection=int(service["IntraOrgConnectorSmtpMaxMessagesPerConnection"]),
         max_outbound_connections_per_peer=int(service["MaxPerDomainOutboundConnections"]),
+        max_outbound_connections=int(service["MaxOutboundConnections"]),
+        max_concurrent_mailbox_deliveries=int(service["MaxConcurrentMailboxDeliveries"]),
+        max_concurrent_mailbox_submissions=int(service["MaxConcurrentMailboxSubmissions"]),
         receive_connection_timeout_ms=int(receive["ConnectionTimeout"]),
         receive_inactivity_timeout_ms=int(receive["ConnectionInactivityTimeout"]),
-        max_hop_count=int(receive["MaxHopCount"]),
+        limits=connector_limits(receive),
         send_inactivity_timeout_ms=int(send["ConnectionInactivityTimeOut"]),
         discard_notifications_per_answer=int(service["DiscardNotificationsPerAnswer"]),
         promotion_page_size=int(service["PromotionPageSize"]),

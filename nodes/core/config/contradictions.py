@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
-from nodes.core.config.parameters import Value, defaults
+from nodes.core.config.parameters import INT_MAX, Value, defaults
 from nodes.core.config.units import format_timespan
 
 _PREFERENCES = {
@@ -93,11 +93,27 @@ def _server_contradictions(
                 server,
             )
         )
-    return found + _delay_contradictions(server, sections.get("TransportService", {}))
+    service = defaults("TransportService") | dict(sections.get("TransportService", {}))
+    found += _connection_contradictions(server, service)
+    return found + _delay_contradictions(server, service)
 
 
-def _delay_contradictions(server: str, service: Mapping[str, Value]) -> list[Contradiction]:
-    values = defaults("TransportService") | dict(service)
+def _connection_contradictions(server: str, service: Mapping[str, Value]) -> list[Contradiction]:
+    names = "MaxPerDomainOutboundConnections", "MaxOutboundConnections"
+    of_one, of_all = (int(service[name]) for name in names)
+    if of_one <= of_all or of_one == INT_MAX:
+        return []
+    return [
+        Contradiction(
+            tuple(f"TransportService.{name}" for name in names),
+            f"{names[0]} {of_one} is more than {names[1]} {of_all}",
+            f"{names[0]}: set it to {of_all} at most",
+            server,
+        )
+    ]
+
+
+def _delay_contradictions(server: str, values: Mapping[str, Value]) -> list[Contradiction]:
     count = values["TransientFailureRetryCount"]
     interval_ms = values["TransientFailureRetryInterval"]
     ladder_ms, delay_ms = int(count) * int(interval_ms), int(values["DelayNotificationTimeout"])

@@ -199,6 +199,10 @@ _TABLE = (
     Parameter(
         "ByteEncoderTypeFor7BitCharsets", _CONFIG, "choice", NOT_CONVERTED, choices=_ENCODERS
     ),
+    Parameter("MaxSendSize", _CONFIG, "size", 10 * MIB, 1 * KIB, 128 * MIB),  # [U], as above
+    _whole(_CONFIG, "MaxRecipientEnvelopeLimit", 500, INT_MAX, 0, "unlimited"),
+    Parameter("InternalDelayDsnEnabled", _CONFIG, "bool", True),
+    Parameter("ExternalDelayDsnEnabled", _CONFIG, "bool", True),
     # "": that of the organisation
     Parameter("ShadowMessagePreference", _SERVICE, "choice", "", choices=_PREFERENCES),
     _span(_SERVICE, "MessageExpirationTimeout", 2 * DAY_MS, 5 * SECOND_MS, 90 * DAY_MS),
@@ -212,6 +216,9 @@ _TABLE = (
     ),
     _whole(_SERVICE, "IntraOrgConnectorSmtpMaxMessagesPerConnection", 20, INT_MAX),
     _whole(_SERVICE, "MaxPerDomainOutboundConnections", 20, INT_MAX, 1, "unlimited"),
+    _whole(_SERVICE, "MaxOutboundConnections", 1000, INT_MAX, 1, "unlimited"),
+    _whole(_SERVICE, "MaxConcurrentMailboxDeliveries", 20, 256, 1),
+    _whole(_SERVICE, "MaxConcurrentMailboxSubmissions", 20, 256, 1),
     # [U], names too: how much is done or said at once, the rest after it
     _whole(_SERVICE, "DiscardNotificationsPerAnswer", 200, 200, 1),
     _whole(_SERVICE, "PromotionPageSize", 50, 1000, 1),
@@ -226,6 +233,15 @@ _TABLE = (
     _span("ReceiveConnector", "ConnectionTimeout", 10 * MINUTE_MS, SECOND_MS),
     _span("ReceiveConnector", "ConnectionInactivityTimeout", 5 * MINUTE_MS, SECOND_MS),
     _whole("ReceiveConnector", "MaxHopCount", 60, 500, 1),
+    _whole("ReceiveConnector", "MaxLocalHopCount", 8, 50),  # 0: as many as MaxHopCount
+    _whole("ReceiveConnector", "MaxRecipientsPerMessage", 200, 512_000, 1),
+    _whole("ReceiveConnector", "MaxProtocolErrors", 5, INT_MAX, 0, "unlimited"),
+    # those of the connector "Default <server>", which other servers call, too
+    _whole("ReceiveConnector", "MaxInboundConnection", 5000, INT_MAX, 1, "unlimited"),
+    _whole("ReceiveConnector", "MaxInboundConnectionPerSource", INT_MAX, INT_MAX, 1, "unlimited"),
+    _whole("ReceiveConnector", "MaxInboundConnectionPercentagePerSource", 100, 100, 1),
+    _whole("ReceiveConnector", "MessageRateLimit", INT_MAX, INT_MAX, 1, "unlimited"),
+    _span("ReceiveConnector", "TarpitInterval", 5 * SECOND_MS, 0, 10 * MINUTE_MS),
     _span("SendConnector", "ConnectionInactivityTimeOut", 10 * MINUTE_MS, SECOND_MS),
     # DD-5: registry values by their own names, hours and milliseconds there; lowest values [U]
     replace(

@@ -17,6 +17,7 @@ from nodes.core.config.config import NodeConfig
 from nodes.core.config.retry import retry_interval_ms
 from nodes.core.copies.active_copies import ActiveCopies
 from nodes.core.delivery.doubts import Doubts
+from nodes.core.delivery.mailbox_deliveries import MailboxDeliveries
 from nodes.core.engine.work import LocalDelivery, Timer, Work
 from nodes.core.interface.effects import DeliverTo, ForkOf
 from nodes.core.interface.inputs import TransmissionAnswered
@@ -26,13 +27,12 @@ from nodes.core.model.next_hop import DeliveryType, NextHop
 from nodes.core.sessions.outbound import Sessions
 from nodes.core.sessions.outbound_session import Lease
 
-LOCAL_DELIVERIES = 20
-"""MaxConcurrentMailboxDeliveries (F§3.2)."""
 MESSAGES_A_CONNECTION = 20
 """SmtpConnectorQueueMessageCountThresholdForConcurrentConnections (F§3.2): so many waiting messages
 make another session worth its handshake."""
 MOST_CONNECTIONS = 8
-NO_WAY = "550 5.3.4"
+# enhanced codes of what has no way; of what is too large for its way 5.3.4
+NO_WAY = {"RESOLVER.ADR.RecipLimit": "5.5.3", "RESOLVER.RST.SendSizeLimit.Org": "5.2.3"}
 NOT_MOUNTED = " ".join((str(R432_NOT_ACTIVE_HERE.code), *R432_NOT_ACTIVE_HERE.lines))
 
 
@@ -96,10 +96,12 @@ class DeliveryQueue:
         work: Work,
         sessions: Sessions,
         active_copies: ActiveCopies,
+        deliveries: MailboxDeliveries,
         take: Take,
         report: Report,
     ) -> None:
         self.next_hop = next_hop
+        self._deliveries = deliveries
         self.waiting: deque[int] = deque()
         self._config = config
         self._work = work
@@ -129,7 +131,7 @@ class DeliveryQueue:
 
     def append(self, internal_id: int) -> None:
         self.waiting.append(internal_id)
-        self._pump()
+        self.pump()
 
     def put_back(self, internal_id: int) -> None:
         """Unless it was set aside."""
@@ -154,9 +156,9 @@ class DeliveryQueue:
         """What was held goes on, before whatever came later."""
         held, self._held = self._held, []
         self.waiting.extendleft(reversed(held))
-        self._pump()
+        self.pump()
 
-    def _pump(self) -> None:
+    def pump(self) -> None:
         while self._may_go() and self.waiting and self._has_room():
             parcel = self._take(self.waiting.popleft(), self.next_hop)
             if parcel is not None:
@@ -167,14 +169,11 @@ class DeliveryQueue:
         return self._retry is None or self._is_redirected
 
     def _has_room(self) -> bool:
-        """What is still on its way to a copy that was active before takes no room."""
-        under_way = self._active[self._active_copies.epoch_of(self.next_hop)]
-        return under_way < self._most_at_once()
-
-    def _most_at_once(self) -> int:
+        """What is still on its way to a copy that was active before takes no room of a queue."""
         if self._is_local():
-            return LOCAL_DELIVERIES
-        return min(MOST_CONNECTIONS, 1 + len(self.waiting) // MESSAGES_A_CONNECTION)
+            return self._deliveries.has_room
+        under_way = self._active[self._active_copies.epoch_of(self.next_hop)]
+        return under_way < min(MOST_CONNECTIONS, 1 + len(self.waiting) // MESSAGES_A_CONNECTION)
 
     def _is_local(self) -> bool:
         is_mailbox = self.next_hop.database is not None and not self._is_redirected
@@ -217,11 +216,17 @@ class DeliveryQueue:
             message.size_bytes,
             f"db:{message.internal_id}",
         )
+
+        def finish(result: Result) -> None:
+            self._deliveries.end()
+            self._finish(parcel, result)
+
+        self._deliveries.begin()
         self._work.deliver(
             delivery,
             self._config.duplicate_windows_ms[database],
-            lambda delivered, duplicates: self._finish(parcel, Answered("", delivered, duplicates)),
-            lambda reason: self._finish(parcel, NotNow(reason)),
+            lambda delivered, duplicates: finish(Answered("", delivered, duplicates)),
+            lambda reason: finish(NotNow(reason)),
         )
 
     def _over(self, parcel: Parcel, lease: Lease) -> None:
@@ -265,7 +270,7 @@ class DeliveryQueue:
             if not result.was_offered:
                 self._doubts.clear()
         self._report(parcel, result)
-        self._pump()
+        self.pump()
 
     def _settle(self, internal_id: int, result: Answered) -> None:
         """The next hop works; recipients that it put off are no reason for others to wait."""
@@ -305,13 +310,13 @@ class DeliveryQueue:
 
     def _try_again(self) -> None:
         self._retry = None
-        self._pump()
+        self.pump()
 
     def redirect(self) -> None:
         """All that waits goes to another server, which `take` names."""
         self._is_redirected = True
         self._take_in_aside()
-        self._pump()
+        self.pump()
 
     def redirect_no_more(self) -> None:
         """What is left waits as long as after one more failure."""
@@ -346,7 +351,8 @@ def _prologue(parcel: Parcel) -> DeliverTo | ForkOf | None:
 
 def _unreachable(parcel: Parcel) -> Answered:
     """Nobody is asked: this message will never pass."""
-    status = f"{NO_WAY} {parcel.fork.next_hop.name}"
+    reason = parcel.fork.next_hop.name
+    status = f"550 {NO_WAY.get(reason, '5.3.4')} {reason}"
     return Answered(status, (), refused=tuple((each, status) for each in parcel.fork.recipients))
 
 

@@ -13,6 +13,7 @@ from nodes.core.categorizer.mailboxes import Mailboxes
 from nodes.core.config.config import NodeConfig
 from nodes.core.copies.active_copies import ActiveCopies, CopyMoved
 from nodes.core.delivery.delivery_queue import DeliveryQueue, Parcel, Result
+from nodes.core.delivery.mailbox_deliveries import MailboxDeliveries
 from nodes.core.delivery.redirecting import Redirecting
 from nodes.core.delivery.tracked import Tracked
 from nodes.core.engine.work import Work
@@ -38,12 +39,14 @@ class DeliveryQueues:
     ) -> None:
         self._mailboxes = mailboxes
         self._queues: dict[NextHop, DeliveryQueue] = {}
+        most = config.server.max_concurrent_mailbox_deliveries
         self._make = partial(
             DeliveryQueue,
             config=config,
             work=work,
             sessions=sessions,
             active_copies=active_copies,
+            deliveries=MailboxDeliveries(most, self._go_on),
             take=take,
             report=report,
         )
@@ -54,6 +57,11 @@ class DeliveryQueues:
         if next_hop not in self._queues:
             self._queues[next_hop] = self._make(next_hop)
         return self._queues[next_hop]
+
+    def _go_on(self) -> None:
+        """A mailbox delivery is over, and another one may begin."""
+        for queue in list(self._queues.values()):
+            queue.pump()
 
     def shown(self) -> tuple[QueueShown, ...]:
         """Every queue that holds something, by its next hop."""

@@ -73,7 +73,14 @@ def delay_report(
     recipients: tuple[str, ...],
     now_ms: int,
 ) -> Report | None:
-    """The same of what waits for longer than DelayNotificationTimeout (RT-5)."""
+    """The same of what waits for longer than DelayNotificationTimeout (RT-5), where senders of that
+    kind are to hear of it: InternalDelayDsnEnabled, ExternalDelayDsnEnabled.
+    """
+    limits, sender = config.transport, original.envelope.sender.lower()
+    is_internal = sender in config.mailboxes
+    enabled = limits.internal_delay_dsn_enabled, limits.external_delay_dsn_enabled
+    if not enabled[0 if is_internal else 1]:
+        return None
     made = _report(config, identity, original, recipients, DELAYED_STATUS, now_ms, DELAYED)
     return Report(*made, True, DELAY_LOGGED_AS) if made is not None else None
 

@@ -31,6 +31,19 @@ R250_FORK_NEXT = _reply(250, "2.0.0 Message may follow")
 R250_OUTBOX_NEXT = _reply(250, "2.0.0 Outbox item may follow")
 R421_CONNECTION_TIMEOUT = _reply(421, "4.4.1 Connection timed out")
 R421_INACTIVITY_TIMEOUT = _reply(421, "4.4.2 Timeout waiting for client input")
+R421_TOO_MANY_CONNECTIONS = _reply(
+    421,
+    "4.3.2 The maximum number of concurrent server connections has exceeded a limit, closing "
+    "transmission channel",
+)
+R421_TOO_MANY_OF_SOURCE = _reply(
+    421,
+    "4.3.2 The maximum number of concurrent server connections has exceeded a per-source limit, "
+    "closing transmission channel",
+)
+R421_MESSAGE_RATE = _reply(
+    421, "4.4.2 Message submission rate for this client has exceeded the configured limit"
+)
 R421_STOPPING = _reply(421, "4.3.2 Service not active")
 R432_NOT_ACTIVE_HERE = _reply(
     432, "4.2.0 STOREDRIVER; mailbox database is not active on this server"
@@ -40,6 +53,10 @@ R451_NOT_COMMITTED = _reply(451, "4.3.0 Message could not be stored")
 R451_NOT_REDUNDANT = _reply(451, "4.4.0 Message failed to be made redundant")
 R451_NO_SERVER = _reply(451, "4.7.0 Temporary server error. Please try again later. PRX1")
 R451_SERVER_LOST = _reply(451, "4.7.0 Temporary server error. Please try again later. PRX2")
+R421_TOO_MANY_ERRORS = _reply(
+    421, "4.7.0 Too many errors on this connection, closing transmission channel"
+)
+R452_TOO_MANY_RECIPIENTS = _reply(452, "4.5.3 Too many recipients")
 R452_BACK_PRESSURE = _reply(452, "4.3.1 Insufficient system resources")
 R502_NOT_IMPLEMENTED = _reply(502, "5.3.3 Command not implemented")
 R502_SHADOW_DISABLED = R502_NOT_IMPLEMENTED
@@ -50,6 +67,7 @@ R550_NO_SUCH_RECIPIENT = _reply(550, "5.1.10 RESOLVER.ADR.RecipientNotFound; rec
 R552_MESSAGE_TOO_LARGE = _reply(552, "5.3.4 Message size exceeds fixed maximum message size")
 R552_HEADER_TOO_LARGE = _reply(552, "5.3.4 Header size exceeds fixed maximum size")
 R554_TOO_MANY_HOPS = _reply(554, "5.4.6 Hop count exceeded - possible mail loop")
+R554_TOO_MANY_LOCAL_HOPS = R554_TOO_MANY_HOPS
 
 
 R501_NO_INTERVAL = _reply(501, "5.5.4 Start must come before end")

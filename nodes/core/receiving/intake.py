@@ -129,7 +129,7 @@ class Intake:
         """Categorise, make durable, then acknowledge. A lost session changes nothing from here on
         (SR-7). The message grows old from now on, however long the attempts to make a shadow took.
         """
-        received = AsReceived(message.envelope.recipients, body, message.size_bytes)
+        received = AsReceived(message.envelope, body, message.size_bytes)
         aged = replace(message, received_ms=self._work.now_ms)
         self._categorizer.categorise(
             (received,),

@@ -40,6 +40,7 @@ from nodes.core.interface.replies import (
     R250_FORK_NEXT,
     R250_RECIPIENT_OK,
     R250_SHADOW_NEXT,
+    R421_MESSAGE_RATE,
     R432_MAILBOX_MOVED,
     R432_NOT_ACTIVE_HERE,
     R452_BACK_PRESSURE,
@@ -47,9 +48,6 @@ from nodes.core.interface.replies import (
     R503_BAD_SEQUENCE,
     R550_NO_SUCH_RECIPIENT,
     R550_NOT_ALLOWED,
-    R552_HEADER_TOO_LARGE,
-    R552_MESSAGE_TOO_LARGE,
-    R554_TOO_MANY_HOPS,
     Reply,
     r250_queued_for_redundancy,
 )
@@ -58,18 +56,17 @@ from nodes.core.model.message import (
     ShadowKey,
     ShadowMessage,
 )
-from nodes.core.model.octets import count_of
 from nodes.core.model.outbox import IntoOutbox
 from nodes.core.moves.mailbox_moves import MailboxMoves
 from nodes.core.receiving.intake import Intake
+from nodes.core.receiving.limits import message_refusal, recipient_refusal
+from nodes.core.receiving.message_rate import MessageRate
 from nodes.core.routing.boundary import is_inside, is_transport
 from nodes.core.sessions.inbound import InboundSessions
 from nodes.core.sessions.inbound_session import InboundSession
 from nodes.core.sessions.inbound_states import InboundMove
 from nodes.core.shadow.redundancy import ShadowRedundancy
 from nodes.core.submission.submission import Submission
-
-MESSAGE_ID_LIMIT = 998  # a line, RFC 5322 section 2.1.1
 
 
 class Receiving:
@@ -106,6 +103,7 @@ class Receiving:
         self._mailboxes = mailboxes
         self._moves = moves
         self._intake = intake
+        self._rate = MessageRate(config.server.limits.message_rate_limit)
 
     def shadow_requested(self, asked: ShadowRequested) -> None:
         session = self._sessions.named(asked.session)
@@ -171,12 +169,19 @@ class Receiving:
     def recipient_offered(self, offered: RecipientOffered) -> None:
         session = self._sessions.named(offered.session)
         if session is not None:
-            session.reply(self._of_recipient(session, offered.address))
+            reply = self._of_recipient(session, offered)
+            is_tarpitted = reply.code >= 500 and session.peer is None
+            wait_ms = self._config.server.limits.tarpit_interval_ms if is_tarpitted else 0
+            session.reply_late(reply, wait_ms)
 
-    def _of_recipient(self, session: InboundSession, address: str) -> Reply:
+    def _of_recipient(self, session: InboundSession, offered: RecipientOffered) -> Reply:
         """The holder of a shadow takes any recipient: it is not the one who resolves them. A log
-        has none.
+        has none. An Outbox is no Receive connector's.
         """
+        address = offered.address
+        refusal = recipient_refusal(self._config, session.peer, offered)
+        if refusal is not None and not isinstance(session.announced, IntoOutbox):
+            return refusal
         if isinstance(session.announced, ShadowRequest | ShipLog | ShipSeed | ShipMailbox):
             return R250_RECIPIENT_OK
         if isinstance(session.announced, DeliverTo):
@@ -208,7 +213,7 @@ class Receiving:
             self._logs.take(session, announced, offered)
         elif isinstance(announced, ShipMailbox):
             self._moves.take(session, announced, offered)
-        elif (refusal := self._refusal(session, offered)) is not None:
+        elif (refusal := message_refusal(self._config, session.peer, offered)) is not None:
             self._refuse(session, offered, refusal)
         elif isinstance(announced, DeliverTo) and not self._active_copies.takes(announced.database):
             self._refuse(session, offered, R432_NOT_ACTIVE_HERE)
@@ -220,9 +225,15 @@ class Receiving:
             self._submission.take(session, announced, offered)
         elif (refusal := self._intake.refusal(session.peer)) is not None:
             self._refuse(session, offered, refusal)
+        elif session.peer is None and not self._is_within_rate(session):
+            self._work.emit(DropBody(offered.body))
+            session.send_away(R421_MESSAGE_RATE)
         else:
             name = announced.network_message_id if isinstance(announced, ForkOf) else ""
             self._intake.take(session, self._intake.message(offered, name), offered.body)
+
+    def _is_within_rate(self, session: InboundSession) -> bool:
+        return self._rate.lets_through(session.client_address, self._work.now_ms)
 
     def _takes_all(self, target: DeliverTo, offered: MessageOffered) -> bool:
         """Also those that moved since they were offered."""
@@ -232,20 +243,6 @@ class Receiving:
     def _refuse(self, session: InboundSession, offered: MessageOffered, reply: Reply) -> None:
         self._work.emit(DropBody(offered.body))
         session.answer_message(reply)
-
-    def _refusal(self, session: InboundSession, offered: MessageOffered) -> Reply | None:
-        """MaxReceiveSize is for whoever is outside: what a server of the organisation has taken,
-        the next one takes. MaxHopCount ends loops, of whichever servers (RFC 5321 section 6.3). A
-        Message-Id is its message's identity (DD-1), so one that is longer than a line is refused
-        and not cut.
-        """
-        limit_bytes = self._config.transport.max_receive_size_bytes
-        if session.peer is None and offered.size_bytes > limit_bytes:
-            return R552_MESSAGE_TOO_LARGE
-        if offered.hops > self._config.server.max_hop_count:
-            return R554_TOO_MANY_HOPS
-        too_long = count_of(offered.header.message_id) > MESSAGE_ID_LIMIT
-        return R552_HEADER_TOO_LARGE if too_long else None
 
     def _take_shadow(
         self, session: InboundSession, request: ShadowRequest, offered: MessageOffered

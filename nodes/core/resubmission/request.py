@@ -59,7 +59,7 @@ def recipients_in(database: str, copy: KeptCopy, mailboxes: Mapping[str, str]) -
 
 def _as_received(copy: KeptCopy) -> AsReceived:
     """Of a Primary Safety Net: as it was stored."""
-    return AsReceived(copy.recipients, f"db:{copy.position.internal_id}", copy.size_bytes)
+    return AsReceived(copy.envelope, f"db:{copy.position.internal_id}", copy.size_bytes)
 
 
 class Resubmitting:

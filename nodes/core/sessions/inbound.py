@@ -13,6 +13,7 @@ from nodes.core.interface.inputs import PeerAuthenticated, SessionAccepted
 from nodes.core.interface.replies import R421_STOPPING, R550_NOT_ALLOWED
 from nodes.core.sessions.inbound_session import InboundSession
 from nodes.core.sessions.inbound_states import InboundMove
+from nodes.core.sessions.room import gives_way
 
 
 class InboundSessions:
@@ -30,6 +31,10 @@ class InboundSessions:
             happened.session, happened.client_address, self._config.server, self._work
         )
         self._sessions[session.name] = session
+        one_too_many = gives_way(self._config.server.limits, self._sessions.values(), session)
+        if one_too_many is not None:
+            other, reply = one_too_many
+            other.send_away(reply)
 
     def authenticated(self, happened: PeerAuthenticated) -> None:
         server = self._config.server_named(happened.peer)
@@ -59,6 +64,11 @@ class InboundSessions:
         if session is not None:
             session.active()
             session.may(InboundMove.RESET)
+
+    def not_understood(self, name: str) -> None:
+        session = self._sessions.get(name)
+        if session is not None:
+            session.not_understood()
 
     def lost(self, name: str) -> None:
         session = self._sessions.pop(name, None)

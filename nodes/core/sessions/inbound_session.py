@@ -13,6 +13,7 @@ from nodes.core.interface.effects import CloseSession, Prologue, SendReply
 from nodes.core.interface.replies import (
     R421_CONNECTION_TIMEOUT,
     R421_INACTIVITY_TIMEOUT,
+    R421_TOO_MANY_ERRORS,
     AnyReply,
     Reply,
 )
@@ -33,10 +34,14 @@ class InboundSession:
         self.announced: Prologue | IntoOutbox | None = None
         self.is_lost = False
         self.closes_ms = work.now_ms + config.receive_connection_timeout_ms
+        self._most_errors = config.limits.max_protocol_errors
+        self._errors = 0
         self._inactivity_ms = config.receive_inactivity_timeout_ms
         self._work = work
-        self._active_ms = work.now_ms
+        self.active_ms = work.now_ms
+        self.is_closed = False
         self._is_over = False
+        self._tarpit: Timer | None = None
         self._absolute = work.at(self.closes_ms, self._connection_timed_out)
         self._idle: Timer = work.at(work.now_ms + self._inactivity_ms, self._check_activity)
 
@@ -51,13 +56,42 @@ class InboundSession:
         return True
 
     def active(self) -> None:
-        self._active_ms = self._work.now_ms
+        self.active_ms = self._work.now_ms
 
     def reply(self, reply: AnyReply) -> None:
         """Answer the command that waits, unless nobody is there any more."""
         self.active()
         if not self.is_lost:
             self._work.emit(SendReply(self.name, reply))
+
+    def reply_late(self, reply: Reply, wait_ms: int) -> None:
+        """Not before that time is over: the client owes nothing meanwhile (TarpitInterval)."""
+
+        def answer() -> None:
+            self._tarpit = None
+            self.reply(reply)
+            if self._is_over and not self.is_lost:
+                self._close(R421_CONNECTION_TIMEOUT)
+
+        if wait_ms and not self.is_lost:
+            self._tarpit = self._work.at(self._work.now_ms + wait_ms, answer)
+        else:
+            self.reply(reply)
+
+    @property
+    def may_give_way(self) -> bool:
+        """A client that waits for an answer does not."""
+        return not (self._owes_answer or self.is_closed or self.peer)
+
+    @property
+    def _owes_answer(self) -> bool:
+        return self.state is InboundState.OFFERED or self._tarpit is not None
+
+    def send_away(self, reply: Reply) -> None:
+        """Close with that word, which is the answer to what waits for one."""
+        self.may(InboundMove.ANSWER)
+        if not (self.is_lost or self.is_closed):
+            self._close(reply)
 
     def answer_message(self, reply: AnyReply) -> None:
         """Answer the final dot; a session whose time ran out meanwhile closes behind the answer."""
@@ -67,27 +101,35 @@ class InboundSession:
         if self._is_over and not self.is_lost:
             self._close(R421_CONNECTION_TIMEOUT)
 
+    def not_understood(self) -> None:
+        """A client that is not understood again and again is shown the door (MaxProtocolErrors)."""
+        self.active()
+        self._errors += 1
+        if self._errors >= self._most_errors:
+            self._close(R421_TOO_MANY_ERRORS)
+
     def lost(self) -> None:
-        self.is_lost = True
+        self.is_lost = self.is_closed = True
+        if self._tarpit is not None:
+            self._tarpit.cancel()
         self._absolute.cancel()
         self._idle.cancel()
 
     def _connection_timed_out(self) -> None:
         self._is_over = True
-        if self.state is not InboundState.OFFERED:
+        if not self._owes_answer:
             self._close(R421_CONNECTION_TIMEOUT)
 
     def _check_activity(self) -> None:
-        quiet_ms = self._work.now_ms - self._active_ms
-        if self.state is not InboundState.OFFERED and quiet_ms >= self._inactivity_ms:
+        quiet_ms = self._work.now_ms - self.active_ms
+        if not self._owes_answer and quiet_ms >= self._inactivity_ms:
             self._close(R421_INACTIVITY_TIMEOUT)
             return
-        counts_from_ms = (
-            self._work.now_ms if self.state is InboundState.OFFERED else self._active_ms
-        )
+        counts_from_ms = self._work.now_ms if self._owes_answer else self.active_ms
         self._idle = self._work.at(counts_from_ms + self._inactivity_ms, self._check_activity)
 
     def _close(self, reply: Reply) -> None:
+        self.is_closed = True
         self._absolute.cancel()
         self._idle.cancel()
         self._work.emit(CloseSession(self.name, reply))

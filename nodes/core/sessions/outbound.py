@@ -1,14 +1,15 @@
 """Outbound sessions: opened, pooled, reused, given up (design decision 11).
 
 Somebody who wants to contact a peer asks for a `Lease`; an idle session is reused, else a new one
-is opened, up to the limit per peer. Every wait for the peer has one deadline,
-ConnectionInactivityTimeOut of the Send connector, put off while bytes of a message pass (SR-6). A
-session is retired after IntraOrgConnectorSmtpMaxMessagesPerConnection messages, after
-`AGE_LIMIT_MS`, and when it was idle for `IDLE_LIMIT_MS`; earlier where the peer's Receive connector
-ends sessions earlier, so that it does not just when something is said on one. Each service of a
-peer (smtp, replication, management) has a pool of its own. A request that `opens` has a session
-apart from the pool and its limit, which ends with the lease: it neither waits for mail nor keeps
-mail waiting. This part does not know what is sent, nor why.
+is opened, up to the limit per peer, and that of Transport in all (MaxOutboundConnections). Every
+wait for the peer has one deadline, ConnectionInactivityTimeOut of the Send connector, put off while
+bytes of a message pass (SR-6). A session is retired after
+IntraOrgConnectorSmtpMaxMessagesPerConnection messages, after `AGE_LIMIT_MS`, and when it was idle
+for `IDLE_LIMIT_MS`; earlier where the peer's Receive connector ends sessions earlier, so that it
+does not just when something is said on one. Each service of a peer (smtp, replication, management)
+has a pool of its own. A request that `opens` has a session apart from the pool and its limit, which
+ends with the lease: it neither waits for mail nor keeps mail waiting. This part does not know what
+is sent, nor why.
 
 SM-2, "asks in every session it opens, whatever for", hangs here: each newly opened session, of
 whatever service, is reported before anybody else gets it.
@@ -78,6 +79,8 @@ class Sessions:
         self.work = work
         self._config = config.server
         self._most_open = config.server.max_outbound_connections_per_peer
+        self._most_in_all = config.server.max_outbound_connections
+        self._open_in_all = 0
         self._ends = {server.name: server.receive_connector for server in config.servers}
         self._peers: dict[tuple[str, str], Peer] = {}
         self._sessions: dict[str, Session] = {}
@@ -102,11 +105,22 @@ class Sessions:
             self._open(wish, is_apart=True)
         elif state.idle:
             self._grant(wish, state.idle.pop())
-        elif state.open_count < self._most_open:
+        elif state.open_count < self._most_open and self._has_room(service):
             self._open(wish)
         else:
             state.waiting.append(wish)
         return wish
+
+    def _has_room(self, service: str) -> bool:
+        """Whether Transport may open one more; an idle session to another server makes room."""
+        if service != SMTP or self._open_in_all < self._most_in_all:
+            return True
+        idle = [session for state in self._peers.values() for session in state.idle]
+        spare = next((each for each in idle if each.service == SMTP), None)
+        if spare is None:
+            return False
+        self.hang_up(spare)
+        return self._open_in_all < self._most_in_all
 
     @property
     def begun(self) -> int:
@@ -183,6 +197,9 @@ class Sessions:
             self.hang_up(session)
         elif (wish := self._next_waiting(state)) is not None:
             self._grant(wish, session)
+        elif (wish := self._next_elsewhere(session.service)) is not None:
+            self._pool(wish).waiting.appendleft(wish)
+            self.hang_up(session)
         else:
             session.request = None
             state.idle.append(session)
@@ -212,13 +229,14 @@ class Sessions:
         self._sessions[session.name] = session
         if not is_apart:
             self._pool(session).open_count += 1
+            self._open_in_all += wish.service == SMTP
         self._await_peer(session)
         destination = wish.purpose if wish.purpose == "shadowredundancy" else wish.peer
         self.work.emit(LogConnectivity(session.name, destination, "+", wish.purpose))
         self.work.emit(OpenSession(session.name, wish.peer, wish.purpose, wish.service))
 
-    def _pool(self, session: Session) -> Peer:
-        return self._peers[(session.peer, session.service)]
+    def _pool(self, of: Session | Request) -> Peer:
+        return self._peers[(of.peer, of.service)]
 
     def _grant(self, wish: Request, session: Session) -> None:
         wish.session = session
@@ -261,9 +279,11 @@ class Sessions:
             return
         state = self._pool(session)
         state.open_count -= 1
+        self._open_in_all -= session.service == SMTP
         if session in state.idle:
             state.idle.remove(session)
-        if (wish := self._next_waiting(state)) is not None:
+        wish = self._next_waiting(state) or self._next_elsewhere(session.service)
+        if wish is not None:
             self._open(wish)
 
     def _next_waiting(self, state: Peer) -> Request | None:
@@ -272,6 +292,12 @@ class Sessions:
             if not wish.over:
                 return wish
         return None
+
+    def _next_elsewhere(self, service: str) -> Request | None:
+        """Who waits for a session to another server only since there are MaxOutboundConnections."""
+        pools = [state for (_, kind), state in self._peers.items() if kind == service]
+        others = (state for state in pools if state.open_count < self._most_open)
+        return next(filter(None, map(self._next_waiting, others)), None)
 
     def _is_spent(self, session: Session) -> bool:
         limit = self._config.max_messages_per_connection

@@ -134,8 +134,7 @@ class ShadowRedundancy:
                 self._commit_promoted(shadows, found, cause, contact_ms)
 
         received = [
-            AsReceived(each.envelope.recipients, f"db:{each.internal_id}", each.size_bytes)
-            for each in shadows
+            AsReceived(each.envelope, f"db:{each.internal_id}", each.size_bytes) for each in shadows
         ]
         self._categorizer.categorise(received, categorised, lambda _: queue.not_promoted(shadows))
 

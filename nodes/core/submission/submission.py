@@ -10,7 +10,7 @@ database: whichever copy is active, its server goes on with what is in it.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -84,6 +84,9 @@ class Submission:
         self._items: dict[str, Submitted] = {}
         self._read: set[str] = set()
         self._readings: Counter[str] = Counter()
+        self._most = config.server.max_concurrent_mailbox_submissions
+        self._under_way = 0
+        self._waiting: deque[Submitted] = deque()
 
     def opened(self) -> None:
         """After a start: what waits in databases that have no other copy."""
@@ -172,11 +175,28 @@ class Submission:
         self._submit(submitted)
 
     def _submit(self, submitted: Submitted) -> None:
+        """MaxConcurrentMailboxSubmissions at a time; the others in their turn."""
+        self._waiting.append(submitted)
+        self._submit_waiting()
+
+    def _submit_waiting(self) -> None:
+        while self._waiting and self._under_way < self._most:
+            submitted = self._waiting.popleft()
+            if self._is_ours(submitted):
+                self._hand_over_one(submitted)
+            else:
+                self._leave(submitted)
+
+    def _hand_over_one(self, submitted: Submitted) -> None:
+        self._under_way += 1
+
         def answered(reply: Reply, message: PrimaryMessage) -> None:
+            self._under_way -= 1
             if reply.code == 250:
                 self._acknowledged(submitted, reply, message)
             else:
                 self._deferred(submitted, reply)
+            self._submit_waiting()
 
         self._hand_over(submitted.item, submitted.item.body(submitted.database), answered)
 
@@ -193,18 +213,14 @@ class Submission:
         self._try_again(submitted)
 
     def _try_again(self, submitted: Submitted) -> None:
-        database = submitted.database
-
         def again() -> None:
-            is_here = self._active_copies.takes(database)
+            is_here = self._active_copies.takes(submitted.database)
             if is_here and submitted.is_acknowledged:
                 self._remove(submitted)
-            elif is_here and submitted.reading == self._readings[database]:
+            elif self._is_ours(submitted):
                 self._submit(submitted)
             else:
-                self._forget(submitted)
-                self._read.discard(database)
-                self.look_into(database)
+                self._leave(submitted)
 
         submitted.again = self._work.again(SUBMIT_AGAIN_MS, again)
 
@@ -219,6 +235,18 @@ class Submission:
         self._work.change_copy(
             submitted.database, change, removed, lambda reason: self._try_again(submitted)
         )
+
+    def _is_ours(self, submitted: Submitted) -> bool:
+        """Whether its database has been active here since it was read."""
+        database = submitted.database
+        is_here = self._active_copies.takes(database)
+        return is_here and submitted.reading == self._readings[database]
+
+    def _leave(self, submitted: Submitted) -> None:
+        """To whoever has the active copy now; that may be this server once more."""
+        self._forget(submitted)
+        self._read.discard(submitted.database)
+        self.look_into(submitted.database)
 
     def _forget(self, submitted: Submitted) -> None:
         """Done; or another server's to submit, which may have done that before the copy here is

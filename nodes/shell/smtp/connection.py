@@ -27,9 +27,7 @@ MAIL_LIMIT = COMMAND_LIMIT + 26 + 17  # with SIZE and BODY: RFC 1870 section 3, 
 MAX_MESSAGE_BYTES = 37_748_736  # MaxMessageSize of a Receive connector (F§2.4)
 SHARE_EVERY = 32
 READ_BYTES = 16_384  # what is read at once, of each connection; a TLS record has no more
-MAX_PROTOCOL_ERRORS = 5  # MaxProtocolErrors of a Receive connector (F§3.3)
 
-R421_TOO_MANY_ERRORS = b"421 4.7.0 Too many errors on this connection, closing transmission channel"
 R500_UNKNOWN = b"500 5.3.3 Unrecognized command"
 R503_TLS_STANDS = b"503 5.5.1 TLS is active already"
 
@@ -54,7 +52,7 @@ class SmtpConnection(SMTP):
         verbs = {name: verb for name, verb in self._smtp_methods.items() if name not in _OFF}
         self._smtp_methods = _Verbs(verbs, self._unknown)
         self.begun_s = self.heard_s = self.loop.time()
-        self._protocol_errors = self._replies = 0
+        self._replies = 0
         self._has_parted = False
         self._cut_timer: asyncio.TimerHandle | None = None
 
@@ -79,6 +77,9 @@ class SmtpConnection(SMTP):
     def in_memory(self) -> MailInMemory:
         """Where its messages are counted."""
         return _OF_ALL
+
+    def not_understood(self) -> None:
+        """What the client said was no command, and it has heard 500."""
 
     @property
     def may_give_way(self) -> bool:
@@ -220,17 +221,13 @@ class SmtpConnection(SMTP):
         await self.push(status)
 
     async def push(self, status: AnyStr) -> None:
-        """A client that is not understood again and again is shown the door, and one that says a
-        lot at once lets the other sessions have their turn.
-        """
+        """A client that says a lot at once lets the other sessions have their turn."""
         await super().push(status)
         self._replies += 1
         if self._replies % SHARE_EVERY == 0:
             await asyncio.sleep(0)
         if status[:3] in (b"500", "500"):
-            self._protocol_errors += 1
-            if self._protocol_errors >= MAX_PROTOCOL_ERRORS:
-                self.say_and_close(R421_TOO_MANY_ERRORS)
+            self.not_understood()
 
     async def _unknown(self, arg: str | None) -> None:
         await self.push(R500_UNKNOWN)

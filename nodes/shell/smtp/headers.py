@@ -15,9 +15,10 @@ from hashlib import sha256
 
 from nodes.core.model.message import UNREADABLE_DATE_MS, Header
 from nodes.core.model.octets import shown
-from nodes.store.header_fields import LINE_LIMIT, end_of_header, places_of, value_of
+from nodes.store.header_fields import LINE_LIMIT, end_of_field, end_of_header, places_of, value_of
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
+_BY = re.compile(rb"(?:^|\s)by\s+([A-Za-z0-9.-]+)", re.IGNORECASE)
 SUBJECT_LIMIT = 255
 
 
@@ -39,6 +40,14 @@ def read_header(content: bytes) -> Header:
 def hops_of(content: bytes) -> int:
     """How many servers have put a Received field on it (RFC 5321 section 6.3)."""
     return sum(1 for _ in places_of(content, b"received", 0, end_of_header(content)))
+
+
+def local_hops_of(content: bytes, fqdns: frozenset[str]) -> int:
+    """How many of these fields say that one of those servers received it: `by` and its name."""
+    end = end_of_header(content)
+    places = places_of(content, b"received", 0, end)
+    found = (_BY.search(content, place, end_of_field(content, place, end)) for place in places)
+    return sum(1 for by in found if by and by[1].decode("latin-1").lower() in fqdns)
 
 
 def _text(octets: bytes) -> str:

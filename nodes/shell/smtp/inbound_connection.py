@@ -16,6 +16,7 @@ from aiosmtpd.smtp import Envelope, Session
 
 from nodes.core.config.config import NodeConfig
 from nodes.core.interface.inputs import (
+    CommandNotUnderstood,
     Input,
     MessageOffered,
     PeerAuthenticated,
@@ -28,13 +29,11 @@ from nodes.core.interface.replies import R503_BAD_SEQUENCE, R550_NOT_ALLOWED, Re
 from nodes.core.model import message
 from nodes.shell.smtp.activity import Activity
 from nodes.shell.smtp.connection import MAX_MESSAGE_BYTES
-from nodes.shell.smtp.headers import hops_of, read_header
+from nodes.shell.smtp.headers import hops_of, local_hops_of, read_header
 from nodes.shell.smtp.mail_in_memory import MailInMemory
 from nodes.shell.smtp.syntax import (
-    MAX_RECIPIENTS,
     R221_BYE,
     R250_SENDER_OK,
-    R452_TOO_MANY_RECIPIENTS,
     R553_BAD_ADDRESS,
     SmtpSyntax,
     is_address,
@@ -154,6 +153,9 @@ class InboundConnection(SmtpSyntax):
     def may_give_way(self) -> bool:
         """A server of the organisation does not."""
         return self._peer is None and super().may_give_way
+
+    def not_understood(self) -> None:
+        self._sessions.node.give(CommandNotUnderstood(self.name))
 
     def gone(self) -> None:
         self._sessions.over(self)
@@ -315,9 +317,7 @@ class InboundConnection(SmtpSyntax):
     async def offer_recipient(self, envelope: Envelope, address: str) -> bytes:
         if not is_address(address):
             return R553_BAD_ADDRESS
-        if len(envelope.rcpt_tos) >= MAX_RECIPIENTS:
-            return R452_TOO_MANY_RECIPIENTS
-        reply = await self._ask(RecipientOffered(self.name, address))
+        reply = await self._ask(RecipientOffered(self.name, address, len(envelope.rcpt_tos)))
         if reply.code == 250:
             envelope.rcpt_tos.append(address)
         return on_the_wire(reply)
@@ -340,5 +340,6 @@ class InboundConnection(SmtpSyntax):
             len(content),
             self._sessions.bodies.hold(content, self.in_memory),
             hops_of(content),
+            local_hops_of(content, self._sessions.config.fqdns),
         )
         return on_the_wire(await self._ask(offered))

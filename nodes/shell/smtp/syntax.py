@@ -11,11 +11,8 @@ from aiosmtpd.smtp import Envelope
 from nodes.core.interface.replies import Reply
 from nodes.shell.smtp.connection import SmtpConnection
 
-MAX_RECIPIENTS = 200  # MaxRecipientsPerMessage of a Receive connector (F§3.3)
-
 R221_BYE = b"221 2.0.0 Service closing transmission channel"
 R250_SENDER_OK = b"250 2.1.0 Sender OK"
-R452_TOO_MANY_RECIPIENTS = b"452 4.5.3 Too many recipients"
 R501_NOT_UNDERSTOOD = "501 5.5.2 Command cannot be understood"
 R553_BAD_ADDRESS = b"553 5.1.3 Address is not valid"
 

@@ -5,11 +5,13 @@ Asks every message that a server made a DSN of delay for, and every one that sur
 that long: from when the server accepted or promoted it to when the last recipient was served or
 given up, or its queue database was lost. A server that is away then makes the DSN when it is back.
 There is none of what came from a Safety Net, which a promoted shadow of it did, too (SN-10). A
-server that accepted a message twice may notify twice. Each DSN says so of those whom the message
-waits for there, when it is made, and of no others (RFC 3464). What is made within a heartbeat
-before the end may be seen after it. Not asked is who sees no DSN, where it was given up itself, or
-lost; nor of whom a DSN says so, where a restart, a full disk or a hole of the log lies between, and
-of several messages that a server has of one Message-Id more than what is so of all of them.
+server that accepted a message twice may notify twice. Nobody is notified where
+InternalDelayDsnEnabled, of a sender with a mailbox here, or ExternalDelayDsnEnabled, of any other,
+is false. Each DSN says so of those whom the message waits for there, when it is made, and of no
+others (RFC 3464). What is made within a heartbeat before the end may be seen after it. Not asked is
+who sees no DSN, where it was given up itself, or lost; nor of whom a DSN says so, where a restart,
+a full disk or a hole of the log lies between, and of several messages that a server has of one
+Message-Id more than what is so of all of them.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from spark_eval.cases.case import FITS, NOT_ASKED, UNKNOWN, VIOLATED, Case, Judg
 from spark_eval.cases.forms import bound, response
 from spark_eval.cases.words import hole_of, stamp
 from spark_eval.claims.claim import Claim
-from spark_eval.expected.mail.delays import Delay, delays
+from spark_eval.expected.mail.delays import Delay, delays, hears_of_delays
 from spark_eval.expected.mail.waited_for import waited_for
 from spark_eval.expected.reports.notifications import (
     DELAYED,
@@ -85,6 +87,9 @@ def _case(message: Message, told: _Told, run: Run) -> Iterator[Case]:
 def _judged(message: Message, told: _Told, run: Run) -> Judged:
     name, sender, waits = told.server.name, told.sender if message.sent else "?", told.waits
     times = sorted(dsn.row.at_ms for dsn in told.sent)
+    if message.sent is not None and not hears_of_delays(sender, run):
+        wrong = f"{name} notifies {sender} of a delay, and DSNs of delay to such senders are off"
+        return (VIOLATED, wrong) if times else FITS
     if len(times) > len(waits):
         return VIOLATED, (
             f"{name} notifies {sender} {len(times)} times of a delay; {len(waits)} of it "

@@ -6,7 +6,8 @@ on or stored (SEND, DELIVER, DUPLICATEDELIVER), or given up (FAIL). It names nob
 row of that message says to be done. All whom it names have the same next hop, as the plan has it,
 and that is the one that the row says (`Fork`), or the mailbox database that it says took the
 message, unless an administrator had them redirected to another server; of a mailbox that moved it
-is the database where that was just then. And of those whom the message waits for there, a DEFER
+is the database where that was just then; and what exceeds a limit of the organisation goes no way
+at all. And of those whom the message waits for there, a DEFER
 names all: what a next hop takes for some is put off for the others alone.
 
 Not asked: who was done before his server loaded the message anew, since that may not have been
@@ -25,6 +26,7 @@ from spark_eval.expected.mail.forks import is_done
 from spark_eval.expected.mail.redirections import redirection_of
 from spark_eval.expected.moves.ways import hop_said, may_be_held, way_of
 from spark_eval.expected.node.disk import is_lost
+from spark_eval.expected.node.limits import limit_said
 from spark_eval.histories.message import Message
 from spark_eval.histories.organisation.server import Server
 from spark_eval.histories.primary import Primary, key_of, order_of
@@ -82,6 +84,8 @@ def _wrong(
         if before is not None and not is_lost(server, before.at_ms, row.at_ms):
             done_at = f"{before.event} had done at {stamp(before.at_ms)}"
             return f"names {each}, with whom {done_at}", before
+    if limit_said(row):
+        return "", None
     hops = {hop for each in named if (hop := _hop_of(each, row, server, run)) is not None}
     if len(hops) > 1:
         return f"names recipients of several next hops, {' and '.join(sorted(hops))}", None

@@ -46,6 +46,14 @@ def delays(message: Message, run: Run) -> dict[str, list[Delay]]:
     return found
 
 
+def hears_of_delays(sender: str, run: Run) -> bool:
+    """InternalDelayDsnEnabled for a sender with a mailbox here, ExternalDelayDsnEnabled for any
+    other.
+    """
+    is_inside, config = run.directory.is_inside(sender), run.config
+    return config.delay_dsn_inside if is_inside else config.delay_dsn_outside
+
+
 def _delay(
     primary: Primary,
     whom: tuple[str, ...],

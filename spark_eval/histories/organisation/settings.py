@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from spark_eval.read.csv_rows import integer
 from spark_eval.read.plan import DAY_MS, HOUR_MS, MINUTE_MS
 
+UNLIMITED = 2_147_483_647
+MIB = 1024 * 1024
 _TRUTHS = {"true": True, "false": False}
 _ENCODINGS = {"UseQP": "quoted-printable", "UseBase64": "base64"}
 # how many logs a copy may lack under each AutoDatabaseMountDial (F§4.2)
@@ -21,7 +23,8 @@ _LOGS = {"Lossless": 0, "GoodAvailability": 6, "BestAvailability": 12}
 @dataclass(frozen=True, slots=True)
 class TransportConfig:
     """Of the organisation. `given`: as its plan has them; `encoding`: the transfer encoding that
-    text gets there, None where it keeps what it has.
+    text gets there, None where it keeps what it has; `max_envelope`, MaxRecipientEnvelopeLimit;
+    `delay_dsn_…`: whether senders inside and outside hear of delays.
     """
 
     enabled: bool
@@ -35,6 +38,10 @@ class TransportConfig:
     hold_ms: int
     max_bytes: int
     encoding: str | None
+    max_sent_bytes: int
+    max_envelope: int
+    delay_dsn_inside: bool
+    delay_dsn_outside: bool
     given: Mapping[str, str]
 
     @property
@@ -46,14 +53,21 @@ class TransportConfig:
 @dataclass(frozen=True, slots=True)
 class ServerConfig:
     """Of one server: `preference`, where it has one of its own (SR-3); `timeout_ms` of its Send
-    connector, `session_ms` and `max_hops` of its Receive connector, the retry ladder (RT-5), and
-    what else intervals need; `given`: all as its plan has them, by section.
+    connector, `session_ms` and what follows up to `tarpit_ms` of its Receive connector, the retry
+    ladder (RT-5), and what else intervals need; `given`: all as its plan has them, by section.
     """
 
     preference: str | None
     timeout_ms: int
     session_ms: int
     max_hops: int
+    max_recipients: int
+    max_errors: int
+    max_connections: int
+    max_of_source: int
+    percent_of_source: int
+    max_rate: int
+    tarpit_ms: int
     glitches: int
     glitch_ms: int
     transients: int
@@ -61,6 +75,8 @@ class ServerConfig:
     outage_ms: int
     expiration_ms: int
     delay_ms: int
+    max_outbound: int
+    max_per_domain: int
     page: int
     window_ms: int
     given: Mapping[str, Mapping[str, str]]
@@ -71,6 +87,13 @@ _SERVER = (
     ("timeout_ms", "SendConnector", "ConnectionInactivityTimeOut", 10 * MINUTE_MS),
     ("session_ms", "ReceiveConnector", "ConnectionTimeout", 10 * MINUTE_MS),
     ("max_hops", "ReceiveConnector", "MaxHopCount", 60),
+    ("max_recipients", "ReceiveConnector", "MaxRecipientsPerMessage", 200),
+    ("max_errors", "ReceiveConnector", "MaxProtocolErrors", 5),
+    ("max_connections", "ReceiveConnector", "MaxInboundConnection", 5000),
+    ("max_of_source", "ReceiveConnector", "MaxInboundConnectionPerSource", UNLIMITED),
+    ("percent_of_source", "ReceiveConnector", "MaxInboundConnectionPercentagePerSource", 100),
+    ("max_rate", "ReceiveConnector", "MessageRateLimit", UNLIMITED),
+    ("tarpit_ms", "ReceiveConnector", "TarpitInterval", 5_000),
     ("glitches", "TransportService", "QueueGlitchRetryCount", 4),
     ("glitch_ms", "TransportService", "QueueGlitchRetryInterval", MINUTE_MS),
     ("transients", "TransportService", "TransientFailureRetryCount", 6),
@@ -78,6 +101,8 @@ _SERVER = (
     ("outage_ms", "TransportService", "OutboundConnectionFailureRetryInterval", 10 * MINUTE_MS),
     ("expiration_ms", "TransportService", "MessageExpirationTimeout", 2 * DAY_MS),
     ("delay_ms", "TransportService", "DelayNotificationTimeout", 4 * HOUR_MS),
+    ("max_outbound", "TransportService", "MaxOutboundConnections", 1000),
+    ("max_per_domain", "TransportService", "MaxPerDomainOutboundConnections", 20),
     ("page", "TransportService", "DiscardNotificationsPerAnswer", 200),
     ("window_ms", "MailboxDatabase", "DuplicateDetectionWindow", 7 * DAY_MS),
 )
@@ -95,8 +120,12 @@ def transport_config(given: Mapping[str, str]) -> TransportConfig:
         span_ms=_number(given, "ShadowResubmitTimeSpan", 3 * HOUR_MS),
         auto_discard_ms=_number(given, "ShadowMessageAutoDiscardInterval", 2 * DAY_MS),
         hold_ms=_number(given, "SafetyNetHoldTime", 2 * DAY_MS),
-        max_bytes=_number(given, "MaxReceiveSize", 10 * 1024 * 1024),
+        max_bytes=_number(given, "MaxReceiveSize", 10 * MIB),
         encoding=_ENCODINGS.get(given.get("ByteEncoderTypeFor7BitCharsets") or ""),
+        max_sent_bytes=_number(given, "MaxSendSize", 10 * MIB),
+        max_envelope=_number(given, "MaxRecipientEnvelopeLimit", 500),
+        delay_dsn_inside=_truth(given, "InternalDelayDsnEnabled", default=True),
+        delay_dsn_outside=_truth(given, "ExternalDelayDsnEnabled", default=True),
         given=given,
     )
 

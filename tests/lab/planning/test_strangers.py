@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lab.hosts.simulator.smtp.verbs import PARSERS, parse_command
-from lab.plan.parts import Stranger
+from lab.plan.parts import Stranger, TooMuch
 from lab.plan.plan import Plan
 from lab.planning.moments import moments
 from lab.planning.resolve import resolve
@@ -68,6 +68,33 @@ def test_who_has_bare_line_ends_says_a_message_at_once(tmp_path: Path) -> None:
     assert stranger.commands == ()
     assert stranger.trickle is not None
     assert (stranger.trickle.every_ms, stranger.trickle.for_ms) == (0, 0)
+
+
+def test_what_is_beyond_a_limit_is_just_beyond_it(tmp_path: Path) -> None:
+    kinds = "[too-large, too-many-hops, too-many-local-hops]"
+    stream = f"{{who: {kinds}, at: 2m, for: 3m, rate: 1/m}}"
+    large, hops, local = (each.too_much for each in planned(tmp_path, stream).strangers)
+    assert large == TooMuch((), 10 * 1_048_576 + 1)
+    assert (hops and len(hops.received_by), local and len(local.received_by)) == (61, 9)
+    assert local is not None
+    assert {name.partition(".")[2] for name in local.received_by} == {"shadowlab.example"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "count", "last"),
+    [
+        ("too-many-recipients", 203, "RCPT TO:<"),
+        ("unknown-recipients", 3, "RCPT TO:<nobody2@"),
+        ("no-commands", 7, "NONSENSE 7"),
+    ],
+)
+def test_commands_beyond_a_limit_go_on_for_a_little(
+    tmp_path: Path, kind: str, count: int, last: str
+) -> None:
+    [stranger] = planned(tmp_path, f"{{who: {kind}, at: 2m, for: 1m, rate: 1/m}}").strangers
+    assert len(stranger.commands) == count
+    assert stranger.commands[-1].startswith(last)
+    assert (stranger.trickle, stranger.too_much) == (None, None)
 
 
 def test_strangers_know_every_verb_of_the_organisation_and_its_grammar(

@@ -97,6 +97,15 @@ SHAPE = {
             " | it belongs to TransportConfig: write TransportConfig: {ShadowResubmitTimeSpan: …}"
         ],
     ),
+    "a setting that nothing acts on": (
+        "  TransportConfig: {",
+        "  TransportService: {PoisonThreshold: 2}\n  TransportConfig: {",
+        [
+            "8:22: settings.TransportService, PoisonThreshold, is an unknown key"
+            " | nothing acts on it: no message makes a server crash here, and a kill is no"
+            " message's fault"
+        ],
+    ),
     "a number where text belongs": (
         "summary: Nothing is wrong with this file.",
         "summary: 7",
@@ -677,6 +686,13 @@ NAMES = {
 }
 
 CONTRADICTIONS = {
+    "more sessions to a server than in all": (
+        "{ReceiveConnector: {",
+        "{TransportService: {MaxOutboundConnections: 3}, ReceiveConnector: {",
+        "9:67: settings.servers.par-mbx1.TransportService.MaxOutboundConnections,"
+        " MaxPerDomainOutboundConnections 20 is more than MaxOutboundConnections 3"
+        " | MaxPerDomainOutboundConnections: set it to 3 at most",
+    ),
     "a preference without its attempts": (
         "{ShadowHeartbeatFrequency: 1m}",
         "{ShadowMessagePreferenceSetting: LocalOnly}",

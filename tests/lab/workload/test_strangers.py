@@ -12,7 +12,7 @@ import pytest
 
 from lab.clock import LabClock, parse_origin
 from lab.hosts.containers.ground import certificates as authority
-from lab.plan.parts import Stranger, StrangerKind, Trickle
+from lab.plan.parts import Stranger, StrangerKind, TooMuch, Trickle
 from lab.workload.program import Container
 from lab.workload.smtp_attempt import Patience, Target
 from lab.workload.stranger_record import StrangerRecord
@@ -135,6 +135,51 @@ def test_who_has_bare_line_ends_is_refused_behind_the_dot(call: Call, number: in
     assert [command for command, _ in replies(rows)][-2:] == ["DATA", "."]
     assert replies(rows)[-1][1].startswith("550 5.6.11 ")
     assert rows[-1]["outcome"] == "done"
+
+
+AT_ONCE = Trickle("trickler@outside.example", f"db1-user01@{DOMAIN}", 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "too_much", "reply"),
+    [
+        ("too-large", TooMuch((), 10 * 1_048_576 + 1), "552 5.3.4 Message size exceeds fixed"),
+        ("too-many-hops", TooMuch(("elsewhere.example",) * 61, 0), "554 5.4.6 Hop count exceeded"),
+        ("too-many-local-hops", TooMuch((fqdn(OTHER),) * 9, 0), "554 5.4.6 Hop count exceeded"),
+    ],
+)
+def test_a_message_beyond_a_limit_is_refused_behind_its_dot(
+    call: Call, kind: StrangerKind, too_much: TooMuch, reply: str
+) -> None:
+    rows = call(replace(stranger(kind, trickle=AT_ONCE), too_much=too_much))
+    assert [command for command, _ in replies(rows)][-2:] == ["DATA", "."]
+    assert replies(rows)[-1][1].startswith(reply)
+    assert rows[-1]["outcome"] == "done"
+
+
+def test_a_message_within_the_limits_is_taken(call: Call) -> None:
+    within = TooMuch((fqdn(OTHER),) * 8, 4096)
+    rows = call(replace(stranger("too-many-local-hops", trickle=AT_ONCE), too_much=within))
+    assert replies(rows)[-1][1].startswith("250 2.6.0 <s1@stranger.example> ")
+
+
+def test_whoever_says_no_commands_is_sent_away(call: Call) -> None:
+    """The last word may come with the reply before it, and is not waited for then."""
+    rows = call(stranger("no-commands", tuple(f"NONSENSE {number}" for number in range(7))))
+    said = [reply for command, reply in replies(rows) if command.startswith("NONSENSE")]
+    assert said == ["500 5.3.3 Unrecognized command"] * 5
+    assert rows[-1]["outcome"] in ("refused", "closed")
+
+
+def test_recipients_are_said_one_by_one(call: Call) -> None:
+    """One of nobody is refused after TarpitInterval."""
+    named = (f"db1-user01@{DOMAIN}", f"nobody1@{DOMAIN}")
+    commands = ("MAIL FROM:<a@outside.example>", *(f"RCPT TO:<{each}>" for each in named))
+    *_, known, unknown, end = call(stranger("unknown-recipients", commands))
+    assert known["reply"] == "250 2.1.5 Recipient OK"
+    assert unknown["reply"].startswith("550 5.1.10 ")
+    assert unknown["at_ms"] - known["at_ms"] >= 5_000
+    assert end["outcome"] == "done"
 
 
 def test_who_trickles_is_cut_and_hears_why(call: Call) -> None:

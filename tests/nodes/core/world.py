@@ -374,6 +374,7 @@ class Row:
     related: str = ""
     size_bytes: int = 0
     network_message_id: str = ""
+    status: str = ""
 
 
 class Host:
@@ -495,12 +496,12 @@ class World:
             host.start()
         self.settle()
 
-    def send(self, to: str, *recipients: str, message_id: str = "") -> list[Any]:
+    def send(self, to: str, *recipients: str, **mail: Any) -> list[Any]:
         """An outside sender offers one message; the replies so far (the last is for the final
         dot).
         """
         session = self.connect(to)
-        return self.offer(to, session, *recipients, message_id=message_id)
+        return self.offer(to, session, *recipients, **mail)
 
     def connect(self, to: str, peer: str | None = None) -> str:
         self._count += 1
@@ -513,7 +514,15 @@ class World:
         self.settle()
         return session
 
-    def offer(self, to: str, session: str, *recipients: str, message_id: str = "") -> list[Any]:
+    def offer(
+        self,
+        to: str,
+        session: str,
+        *recipients: str,
+        message_id: str = "",
+        sender: str = "alice@partner.example",
+        size_bytes: int = 1000,
+    ) -> list[Any]:
         host = self.hosts[to]
         recipients = recipients or (USER1,)
         self._count += 1
@@ -522,8 +531,8 @@ class World:
         host.bodies[body] = header
         for recipient in recipients:
             self.say(to, on.RecipientOffered(session, recipient))
-        envelope = Envelope("alice@partner.example", recipients)
-        self.say(to, on.MessageOffered(session, envelope, header, SENT_BYTES, body))
+        envelope = Envelope(sender, recipients)
+        self.say(to, on.MessageOffered(session, envelope, header, size_bytes, body))
         return host.replies[session]
 
     def say(self, to: str, happened: on.Input) -> list[Any]:
@@ -762,6 +771,7 @@ class World:
                 e.related_recipient,
                 e.size_bytes,
                 e.network_message_id,
+                e.recipient_status,
             )
         )
 

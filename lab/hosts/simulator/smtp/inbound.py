@@ -5,9 +5,9 @@ A step that needs a decision becomes inputs of the core; its `SendReply` goes ba
 goes away in the middle becomes `ConnectionLost`, and aborts nothing.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from lab.hosts.simulator.connection import Connection
 from lab.hosts.simulator.smtp.steps import (
@@ -22,6 +22,7 @@ from lab.hosts.simulator.smtp.steps import (
     ForeignHello,
     Greeting,
     Hello,
+    NoCommand,
     Order,
     PartOfContent,
     Passed,
@@ -40,6 +41,8 @@ from nodes.core.interface.copy_commands import (
 from nodes.core.interface.effects import (
     DeliverTo,
     ForkOf,
+    MailFrom,
+    PassedCommand,
     Prologue,
     RecipientTo,
     ShipLog,
@@ -48,6 +51,7 @@ from nodes.core.interface.effects import (
 )
 from nodes.core.interface.inputs import (
     ActiveCopyNamed,
+    CommandNotUnderstood,
     ConnectionLost,
     CopyStatusAsked,
     DeliveryRequested,
@@ -70,19 +74,24 @@ from nodes.core.interface.inputs import (
     ShadowRequested,
     TransactionReset,
 )
-from nodes.core.interface.replies import R421_STOPPING, Reply
+from nodes.core.interface.replies import Reply
 from nodes.core.model.message import Envelope, Header
 from nodes.core.model.outbox import IntoOutbox
 from nodes.shell.smtp import line_ends
 from nodes.shell.smtp.activity import Activity
-from nodes.shell.smtp.headers import hops_of, read_header
+from nodes.shell.smtp.headers import hops_of, local_hops_of, read_header
 from nodes.shell.storage.bodies import Bodies
 from nodes.shell.verbs import shadow as shadow_verbs
 from nodes.shell.verbs.shadow import R501_BAD_ARGUMENTS
 
 PROXY_ADDRESS = "192.0.2.1"
 SENDER_OK = Reply(250, ("2.1.0 Sender OK",))
+R500_UNKNOWN = Reply(500, ("5.3.3 Unrecognized command",))
 BARE_LINE_ENDS = Reply(550, (line_ends.BARE_LINE_ENDS,))
+
+
+Commands: TypeAlias = Generator[Input, Reply, Announced]
+"""Each is said when the one before is answered."""
 
 
 class ReceivingServer(Protocol):
@@ -162,13 +171,15 @@ class SimulatedInboundSessions:
 
 
 class SimulatedInboundSession:
-    """One session. `answers` collects what the core says at once, within a step."""
+    """One session. `commands` are those of an announcement that are still to be answered."""
 
     __slots__ = (
         "_activity",
-        "_answers",
         "_asks",
+        "_commands",
+        "_passed",
         "_sessions",
+        "_taken",
         "awaits_final",
         "connection",
         "name",
@@ -178,7 +189,9 @@ class SimulatedInboundSession:
         self, sessions: SimulatedInboundSessions, name: str, connection: Connection
     ) -> None:
         self._sessions, self.name, self.connection = sessions, name, connection
-        self._answers: list[Reply] | None = None
+        self._commands: Commands | None = None
+        self._passed: PassedCommand | None = None
+        self._taken = 0  # recipients of the message of which a client says one by one
         self._asks = False
         self.awaits_final = False
         server, limit_ms = (
@@ -199,14 +212,24 @@ class SimulatedInboundSession:
         self._sessions.server.when_awake(self._sessions.over, self.name)
 
     def answer(self, reply: Reply) -> None:
-        if self._answers is not None:
-            self._answers.append(reply)
+        if self._commands is not None:
+            self._go_on(self._commands, reply)
         elif self._asks:
-            self._asks = False
+            self._taken += isinstance(self._passed, RecipientTo) and reply.code == 250
+            self._asks, self._passed = False, None
             self.connection.say(Answer(reply), forward=False)
         elif self.awaits_final:
             self.awaits_final = False
             self.connection.say(Final(reply), forward=False)
+
+    def _go_on(self, commands: Commands, reply: Reply) -> None:
+        try:
+            following = commands.send(reply)
+        except StopIteration as end:
+            self._commands = None
+            self.connection.say(end.value, forward=False)
+        else:
+            self._sessions.server.give(following)
 
     def _hear(self, said: Any) -> None:
         if self._sessions.is_open(self.name):
@@ -240,46 +263,41 @@ class SimulatedInboundSession:
         self._sessions.over(self.name)
 
     def announced(self, said: Announcement) -> None:
-        """What comes before a message."""
+        """What comes before a message: each command of it awaits its answer."""
         if said.resets:
             self._sessions.server.give(TransactionReset(self.name))
-        early = self._prologue(said.prologue)
-        if early is not None:
-            self.connection.say(Announced(early, ()), forward=False)
-            return
-        replies = [
-            self._decided(RecipientOffered(self.name, address))
-            for address in said.envelope.recipients
-        ]
-        refused = tuple(
-            (address, reply.code, " ".join(reply.lines))
-            for address, reply in zip(said.envelope.recipients, replies, strict=True)
-            if reply.code != 250
-        )
-        early = replies[-1] if len(refused) == len(replies) else None
-        self.connection.say(Announced(early, refused), forward=False)
+        self._commands = self.said_one_by_one(said)
+        self._sessions.server.give(next(self._commands))
 
-    def _passed(self, said: Passed) -> None:
-        """Of a front end: MAIL this server answers by itself, as in `nodes.shell.smtp.hooks`."""
-        reply = SENDER_OK
+    def said_one_by_one(self, said: Announcement) -> Commands:
+        """MAIL this server answers by itself, as in `nodes.shell.smtp.hooks`."""
+        if said.prologue is not None:
+            reply = yield _announced(self.name, said.prologue)
+            if reply.code != 250:
+                return Announced(reply, ())
+        return (yield from self.recipients(said.envelope))
+
+    def recipients(self, envelope: Envelope) -> Commands:
+        refused: list[tuple[str, int, str]] = []
+        for number, address in enumerate(envelope.recipients):
+            reply = yield RecipientOffered(self.name, address, number - len(refused))
+            if reply.code != 250:
+                refused.append((address, reply.code, " ".join(reply.lines)))
+        is_pointless = len(refused) == len(envelope.recipients)
+        return Announced(reply if is_pointless else None, tuple(refused))
+
+    def passed(self, said: Passed) -> None:
+        """Of a client that says them one by one, as a front end does."""
+        self._asks, self._passed = True, said.command
         if isinstance(said.command, RecipientTo):
-            reply = self._decided(RecipientOffered(self.name, said.command.address))
-        self.connection.say(Answer(reply), forward=False)
+            offered = RecipientOffered(self.name, said.command.address, self._taken)
+            self._sessions.server.give(offered)
+        else:
+            self._taken = 0
+            self.offer_sender(said.command)
 
-    def _prologue(self, prologue: Prologue | IntoOutbox | None) -> Reply | None:
-        """The refusal of what announces the message, if it is refused."""
-        if prologue is None:
-            return None
-        reply = self._decided(_announced(self.name, prologue))
-        return None if reply.code == 250 else reply
-
-    def _decided(self, happened: Input) -> Reply:
-        """The core's answer to what it answers at once; one that crashed over it says nothing."""
-        said: list[Reply] = []
-        self._answers = said
-        self._sessions.server.give(happened)
-        self._answers = None
-        return said[0] if said else R421_STOPPING
+    def offer_sender(self, _: MailFrom) -> None:
+        self.answer(SENDER_OK)
 
     def _content(self, said: Content) -> None:
         server, content = self._sessions.server, said.content
@@ -290,7 +308,10 @@ class SimulatedInboundSession:
         handle = server.bodies.hold(content)
         envelope = Envelope(said.envelope.sender, said.envelope.recipients)
         header, hops = header_of(content), hops_of(content)
-        server.give(MessageOffered(self.name, envelope, header, len(content), handle, hops))
+        local_hops = local_hops_of(content, server.config.fqdns)
+        server.give(
+            MessageOffered(self.name, envelope, header, len(content), handle, hops, local_hops)
+        )
 
     def _question(self, said: Question) -> None:
         self._asks = True
@@ -315,6 +336,10 @@ class SimulatedInboundSession:
             self.answer(R501_BAD_ARGUMENTS)
         else:
             self._sessions.server.give(asked)
+
+    def _no_command(self, _: NoCommand) -> None:
+        self.connection.say(Answer(R500_UNKNOWN), forward=False)
+        self._sessions.server.give(CommandNotUnderstood(self.name))
 
     def _part_of_content(self, _: PartOfContent) -> None:
         """It says no more than that the client is still there."""
@@ -366,7 +391,8 @@ _HEAR: dict[type, Callable[..., None]] = {
     Question: SimulatedInboundSession._question,
     Demand: SimulatedInboundSession._demand,
     Order: SimulatedInboundSession._order,
-    Passed: SimulatedInboundSession._passed,
+    Passed: lambda session, said: session.passed(said),
+    NoCommand: SimulatedInboundSession._no_command,
     ForeignHello: SimulatedInboundSession._foreign_hello,
     Command: SimulatedInboundSession._command,
     PartOfContent: SimulatedInboundSession._part_of_content,

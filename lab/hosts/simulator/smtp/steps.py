@@ -62,7 +62,7 @@ class Announced:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """MAIL or RCPT of a front end, which says them one by one. Answered by `Answer`."""
+    """MAIL or RCPT of who says them one by one, as a front end does. Answered by `Answer`."""
 
     command: PassedCommand
 
@@ -113,12 +113,17 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True)
+class NoCommand:
+    """A line that is no command of anybody's. Answered by `Answer`."""
+
+
+@dataclass(frozen=True, slots=True)
 class PartOfContent:
     """A byte of a message whose final dot is still to come."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The reply to a question, a demand, an order or a command."""
+    """The reply to what is said alone: a question, a demand, an order, a command, MAIL or RCPT."""
 
     reply: Reply

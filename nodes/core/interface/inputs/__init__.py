@@ -35,6 +35,7 @@ from nodes.core.interface.inputs.disk import (
 )
 from nodes.core.interface.inputs.inbound import (
     ActiveCopyNamed,
+    CommandNotUnderstood,
     ConnectionLost,
     CopyStatusAsked,
     CorruptionRequested,
@@ -88,6 +89,7 @@ from nodes.core.interface.inputs.outbound import (
 __all__ = [
     "ActiveCopyAnswered",
     "ActiveCopyNamed",
+    "CommandNotUnderstood",
     "CommitFailed",
     "Committed",
     "ConnectionLost",
@@ -202,6 +204,7 @@ Input: TypeAlias = (
     | OutboxRequested
     | SenderOffered
     | RecipientOffered
+    | CommandNotUnderstood
     | TransactionReset
     | MessageOffered
     | DiscardAsked

@@ -70,10 +70,18 @@ class SenderOffered:
 
 @dataclass(frozen=True, slots=True)
 class RecipientOffered:
-    """RCPT TO. Answered by `SendReply`."""
+    """RCPT TO. Answered by `SendReply`. `taken`: how many recipients its message has already."""
 
     session: str
     address: str
+    taken: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CommandNotUnderstood:
+    """Something that is no command, and was answered 500. Not answered by the core."""
+
+    session: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +97,8 @@ class TransactionReset:
 @dataclass(frozen=True, slots=True)
 class MessageOffered:
     """The final dot has come. Answered by `SendReply`, unless `ConnectionLost` comes first.
-    `size_bytes` of the body; `hops` is how many `Received:` fields its header has.
+    `size_bytes` of the body; `hops` is how many `Received:` fields its header has, `local_hops` how
+    many of them a server of the organisation has put there.
     """
 
     session: str
@@ -98,6 +107,7 @@ class MessageOffered:
     size_bytes: int
     body: BodyHandle
     hops: int = 0
+    local_hops: int = 0
 
 
 @dataclass(frozen=True, slots=True)

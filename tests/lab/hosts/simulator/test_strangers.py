@@ -5,6 +5,8 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+import pytest
+
 from lab.hosts.simulator.record_in_memory import RecordInMemory
 from lab.hosts.simulator.simulation import simulate
 from lab.plan.faults import Fault, Pause
@@ -85,6 +87,43 @@ def test_who_has_bare_line_ends_is_refused_behind_the_dot() -> None:
             assert [data["reply"], dot["command"]] == ["354", "."]
             assert dot["reply"].startswith("550 5.6.11 ")
             assert end["outcome"] == "done"
+
+
+@cache
+def limits() -> tuple[Plan, RecordInMemory]:
+    whole = plan("limits", 1)
+    alone = replace(whole, messages=(), faults=())
+    return alone, simulate(alone)
+
+
+@pytest.mark.parametrize(
+    ("kind", "codes"),
+    [
+        ("too-large", ["354", "552"]),
+        ("too-many-hops", ["354", "554"]),
+        ("too-many-local-hops", ["354", "554"]),
+        ("too-many-recipients", ["250"] * 7 + ["452"] * 2),
+        ("unknown-recipients", ["250", "550", "550"]),
+        ("no-commands", ["500"] * 4),
+    ],
+)
+def test_what_exceeds_a_limit_is_refused(kind: StrangerKind, codes: list[str]) -> None:
+    """As by a real server; MAIL is the first of those who say recipients."""
+    asked, found = limits()
+    callers = [each for each in asked.strangers if each.kind == kind]
+    assert callers
+    for caller in callers:
+        _, _, *answers, end = heard(caller, found)
+        assert [row["reply"][:3] for row in answers] == codes
+        expected = ("refused", "421 4.7.0 ") if kind == "no-commands" else ("done", "")
+        assert (end["outcome"], (end["reply"] or "")[:10]) == expected
+
+
+def test_whoever_is_one_session_too_many_is_sent_away() -> None:
+    asked, found = limits()
+    tricklers = [each for each in asked.strangers if each.kind == "trickles"]
+    last_words = [heard(each, found)[-1]["reply"] or "" for each in tricklers]
+    assert any("has exceeded a per-source limit" in word for word in last_words)
 
 
 def test_all_that_call_are_in_the_record_and_nothing_of_them_is_delivered() -> None:

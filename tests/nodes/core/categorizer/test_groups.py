@@ -154,8 +154,15 @@ def test_a_shadow_safety_net_resubmits_to_the_members_of_now() -> None:
     assert expansions(world)[-1] == ("EXPAND", STAFF, (other,))
 
 
-def test_an_unknown_address_is_refused_and_a_group_is_not() -> None:
+TARPIT = 5_000
+
+
+def test_an_unknown_address_is_refused_late_and_a_group_is_not() -> None:
     world = world_of(staff=[USER1])
     session = world.connect("par1")
     assert world.say("par1", on.RecipientOffered(session, STAFF))[-1].code == 250
-    assert world.say("par1", on.RecipientOffered(session, LEADS))[-1].code == 550
+    world.say("par1", on.RecipientOffered(session, LEADS))
+    world.run(TARPIT - 1)
+    assert len(world.hosts["par1"].replies[session]) == 1
+    world.run(1)
+    assert world.hosts["par1"].replies[session][-1].code == 550

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nodes.core.delivery.dsn import Report, delay_report
-from tests.nodes.core.world import HOUR, MINUTE, OUTSIDE, SECOND, USER1, World
+from tests.nodes.core.world import HOUR, MINUTE, OUTSIDE, SECOND, USER1, USER2, World
 
 SENDER = "alice@partner.example"
 DELAY = 40 * MINUTE
@@ -56,6 +56,21 @@ def test_it_is_told_once_whenever_its_server_is_killed(at: int) -> None:
     restarts(world)
     world.run(3 * HOUR)
     assert told(world) == [("delayed", (SENDER,))]
+
+
+@pytest.mark.parametrize(("sender", "disabled"), [(SENDER, "External"), (USER2, "Internal")])
+def test_who_is_not_to_hear_of_delays_hears_of_none(sender: str, disabled: str) -> None:
+    """Senders of the other kind do."""
+    world = World(
+        TransportService={"DelayNotificationTimeout": "00:40:00"},
+        TransportConfig={f"{disabled}DelayDsnEnabled": False},
+    )
+    world.cut[("par1", "par2")] = "refuse"
+    for each in (SENDER, USER2):
+        world.send("par1", USER1, sender=each, message_id=f"<of.{each}>")
+    world.run(DELAY + MINUTE)
+    (other,) = {SENDER, USER2} - {sender}
+    assert [row.recipients for row in world.of("DSN")] == [(other,)]
 
 
 def test_it_is_told_again_in_the_end_when_the_message_expires() -> None:

@@ -81,6 +81,26 @@ def test_without_rejection_it_is_submitted_unprotected() -> None:
     assert events(world)[:4] == ["NOTIFYMAPI", "HAREDIRECTFAIL", "RECEIVE", "SUBMIT"]
 
 
+def test_no_more_items_are_submitted_at_a_time_than_max_concurrent_mailbox_submissions() -> None:
+    """The others follow in their turn, when Transport has answered."""
+    world = World(TransportService={"MaxConcurrentMailboxSubmissions": 2})
+    for peer in world.hosts:
+        world.cut[(SERVER, peer)] = "silent"
+    for number in range(5):
+        submit(world, message_id=f"<m{number}@x>")
+    offered = [row.message_id for row in world.of("NOTIFYMAPI", SERVER)]
+    assert len(offered) == 5
+    world.run(25 * MINUTE)
+    tried = world.of("HAREDIRECTFAIL", SERVER)
+    assert [row.message_id for row in tried[:2]] == offered[:2]
+    assert tried[1].at_ms < tried[2].at_ms
+    world.cut.clear()
+    world.run(15 * MINUTE)
+    submitted = [row.message_id for row in world.of("SUBMIT", SERVER)]
+    assert sorted(submitted) == sorted(offered)
+    assert waiting(world) == []
+
+
 def test_a_server_that_starts_goes_on_with_its_outbox() -> None:
     world = World(TransportConfig=REJECTS)
     cut_off(world)

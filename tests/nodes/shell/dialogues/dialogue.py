@@ -4,7 +4,8 @@
     given DatabaseId 11111111-…         the queue database has this id (before the first connection)
     given shadow-redundancy off         ShadowRedundancyEnabled is false
     given MaxReceiveSize 1KB            what a message from outside may have at most
-    given MaxHopCount 2                 how many Received fields a message may have
+    given MaxHopCount 2                 how many Received fields a message may have; any other
+                                        parameter of the Receive connector alike
     given copies par-mbx1 par-mbx2      DB1 has these copies, the first active (before any failover)
     given discard par-mbx2 1 42 1767…   a discard notification: shadow server, sequence, id, time
     as par-mbx2                         a new connection, with that server's certificate
@@ -28,6 +29,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from nodes.core.config.parameters import PARAMETERS
 from nodes.core.interface.queue_changes import InsertDiscard
 from nodes.core.model.message import DiscardNotification
 from nodes.store.dump import mailbox_files, mailbox_rows, queue_rows
@@ -98,8 +100,8 @@ def _prepare(dialogue: Dialogue, organisation: Organisation) -> None:
     if "MaxReceiveSize" in given:
         (size,) = given["MaxReceiveSize"]
         organisation.sections["TransportConfig"] = {"MaxReceiveSize": size}
-    if "MaxHopCount" in given:
-        organisation.sections["ReceiveConnector"] = {"MaxHopCount": int(given["MaxHopCount"][0])}
+    limits = {name: int(given[name][0]) for name in PARAMETERS["ReceiveConnector"] if name in given}
+    organisation.sections["ReceiveConnector"] = {"TarpitInterval": "00:00:00", **limits}
     if "copies" in given:
         organisation.sections["Databases"] = _databases(given["copies"])
     data = organisation.data(SERVER)

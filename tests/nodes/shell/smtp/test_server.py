@@ -21,7 +21,7 @@ from nodes.core.interface.replies import R250_RECIPIENT_OK, R421_STOPPING, Reply
 from nodes.shell.config_file import read_node_file
 from nodes.shell.smtp import connection as smtp_connection
 from nodes.shell.smtp.server import InboundConnections
-from nodes.shell.smtp.syntax import MAX_RECIPIENTS, on_the_wire
+from nodes.shell.smtp.syntax import on_the_wire
 from nodes.shell.storage.bodies import Bodies
 from tests.nodes.shell.organisation import Organisation
 from tests.nodes.shell.scripted import Door
@@ -181,14 +181,15 @@ def test_activity_is_told_in_lab_time_and_not_too_often(tmp_path: Path) -> None:
     asyncio.run(talk())
 
 
-def test_recipients_are_bounded(tmp_path: Path) -> None:
+def test_a_recipient_is_offered_with_how_many_its_message_has_already(tmp_path: Path) -> None:
     async def talk() -> None:
         async with connected(tmp_path) as node:
-            recipients = b"RCPT TO:<c@d>\r\n" * (MAX_RECIPIENTS + 1)
+            recipients = b"RCPT TO:<c@d>\r\n" * 3
             node.writer.write(b"EHLO c\r\nMAIL FROM:<a@b>\r\n" + recipients)
-            await node.says("452")
-            offered = [h for h in node.door.heard if isinstance(h, RecipientOffered)]
-            assert len(offered) == MAX_RECIPIENTS
+            node.writer.write(b"RSET\r\nMAIL FROM:<a@b>\r\nRCPT TO:<c@d>\r\nQUIT\r\n")
+            await node.says("221")
+            offered = [h.taken for h in node.door.heard if isinstance(h, RecipientOffered)]
+            assert offered == [0, 1, 2, 0]
 
     asyncio.run(talk())
 

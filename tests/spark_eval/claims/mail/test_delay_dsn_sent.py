@@ -132,6 +132,11 @@ def _lost_with_a_copy(run: Run) -> Run:
     return run
 
 
+def _disabled(run: Run, kind: str) -> Run:
+    run.plan["settings"]["TransportConfig"][f"{kind}DelayDsnEnabled"] = False
+    return run
+
+
 def _from_nobody() -> Run:
     run, _ = _waits(sender="")
     return run
@@ -144,6 +149,8 @@ def _not_collected() -> Run:
 
 
 HOLDS = {
+    "not-told-since-colleagues-are-not-to-hear": _disabled(_told(), "Internal"),
+    "told-since-only-others-are-not-to-hear": _disabled(_told(DUE), "External"),
     "told-and-delivered": _told(DUE),
     "told-and-still-there": _told(DUE, until=None),
     "told-as-early-as-may-be": _told(DUE - SLACK),
@@ -174,6 +181,10 @@ VIOLATED = {
     "says-another": (
         _says(OUTSIDE, user(3)),
         f"is notified of a delay for {user(3)}, for whom it does not wait",
+    ),
+    "told-though-colleagues-are-not-to-hear": (
+        _disabled(_told(DUE), "Internal"),
+        "DSNs of delay to such senders are off",
     ),
     "told-of-what-came-back": (_resubmitted(told=True), "1 times of a delay; 0 of it"),
     "told-of-its-shadow": (_promoted(SERVER, told=True), "1 times of a delay; 0 of it"),
