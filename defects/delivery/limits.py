@@ -152,11 +152,4 @@ DEFECTS = (
         lambda: server(lambda each: replace(
             each, max_outbound_connections=each.max_outbound_connections + 1)),
     ),
-    Defect(
-        "opens-one-session-too-many-to-a-server",
-        "MaxPerDomainOutboundConnections is one more than it is set to.",
-        "TL-5", SCENARIO, LIMITED,
-        lambda: server(lambda each: replace(
-            each, max_outbound_connections_per_peer=each.max_outbound_connections_per_peer + 1)),
-    ),
 )  # fmt: skip

@@ -92,18 +92,17 @@ class Categorizer:
     def _routed(
         self, received: AsReceived, resolved: Resolved, converted_bytes: int | None
     ) -> Categorised:
-        """Routing goes by the size that the message has by then, a limit of the organisation by
-        that which it was received with: one fork for all where it exceeds one.
+        """Routing goes by the size that the message has by then; limits of the organisation go by
+        that with which it was received, and leave it one fork for all.
         """
         body, size_bytes = received.body, received.size_bytes
         if converted_bytes is not None:
             encoder = self._config.transport.byte_encoder
             body, size_bytes = converted(body, encoder), converted_bytes
+        forks = forks_of(self._config, resolved.recipients, size_bytes)
         exceeded = limit_exceeded(self._config, received.envelope, received.size_bytes)
         if exceeded is not None and resolved.recipients:
-            forks: tuple[Fork, ...] = (Fork(exceeded, resolved.recipients),)
-        else:
-            forks = forks_of(self._config, resolved.recipients, size_bytes)
+            forks = (Fork(exceeded, resolved.recipients),)
         return Categorised(forks, resolved.expansions, received, body, size_bytes)
 
     def groups_of(self, recipients: tuple[str, ...]) -> dict[str, str]:

@@ -100,11 +100,11 @@ class TransportConfig:
     max_dumpster_size_per_database_bytes: int
     max_dumpster_time_ms: int
     max_receive_size_bytes: int
-    byte_encoder: str
     max_send_size_bytes: int
     max_recipient_envelope_limit: int
     internal_delay_dsn_enabled: bool
     external_delay_dsn_enabled: bool
+    byte_encoder: str
 
     @property
     def growth(self) -> int:
@@ -272,11 +272,11 @@ def _transport_config(values: Mapping[str, Value]) -> TransportConfig:
         max_dumpster_size_per_database_bytes=int(values["MaxDumpsterSizePerDatabase"]),
         max_dumpster_time_ms=int(values["MaxDumpsterTime"]),
         max_receive_size_bytes=int(values["MaxReceiveSize"]),
-        byte_encoder=str(values["ByteEncoderTypeFor7BitCharsets"]),
         max_send_size_bytes=int(values["MaxSendSize"]),
         max_recipient_envelope_limit=int(values["MaxRecipientEnvelopeLimit"]),
         internal_delay_dsn_enabled=bool(values["InternalDelayDsnEnabled"]),
         external_delay_dsn_enabled=bool(values["ExternalDelayDsnEnabled"]),
+        byte_encoder=str(values["ByteEncoderTypeFor7BitCharsets"]),
     )
 
 

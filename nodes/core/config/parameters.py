@@ -195,14 +195,14 @@ _TABLE = (
     _span(_CONFIG, "MaxDumpsterTime", 7 * DAY_MS, 0, 24_855 * DAY_MS),
     # [U]: a node has a message in memory until it is durable, so the range ends early
     Parameter("MaxReceiveSize", _CONFIG, "size", 10 * MIB, 1 * KIB, 128 * MIB),
-    # of Set-OrganizationConfig, and as these of the whole organisation; three of its seven words
-    Parameter(
-        "ByteEncoderTypeFor7BitCharsets", _CONFIG, "choice", NOT_CONVERTED, choices=_ENCODERS
-    ),
     Parameter("MaxSendSize", _CONFIG, "size", 10 * MIB, 1 * KIB, 128 * MIB),  # [U], as above
     _whole(_CONFIG, "MaxRecipientEnvelopeLimit", 500, INT_MAX, 0, "unlimited"),
     Parameter("InternalDelayDsnEnabled", _CONFIG, "bool", True),
     Parameter("ExternalDelayDsnEnabled", _CONFIG, "bool", True),
+    # of Set-OrganizationConfig, and as these of the whole organisation; three of its seven words
+    Parameter(
+        "ByteEncoderTypeFor7BitCharsets", _CONFIG, "choice", NOT_CONVERTED, choices=_ENCODERS
+    ),
     # "": that of the organisation
     Parameter("ShadowMessagePreference", _SERVICE, "choice", "", choices=_PREFERENCES),
     _span(_SERVICE, "MessageExpirationTimeout", 2 * DAY_MS, 5 * SECOND_MS, 90 * DAY_MS),

@@ -37,11 +37,11 @@ class TransportConfig:
     auto_discard_ms: int
     hold_ms: int
     max_bytes: int
-    encoding: str | None
     max_sent_bytes: int
     max_envelope: int
     delay_dsn_inside: bool
     delay_dsn_outside: bool
+    encoding: str | None
     given: Mapping[str, str]
 
     @property
@@ -121,11 +121,11 @@ def transport_config(given: Mapping[str, str]) -> TransportConfig:
         auto_discard_ms=_number(given, "ShadowMessageAutoDiscardInterval", 2 * DAY_MS),
         hold_ms=_number(given, "SafetyNetHoldTime", 2 * DAY_MS),
         max_bytes=_number(given, "MaxReceiveSize", 10 * MIB),
-        encoding=_ENCODINGS.get(given.get("ByteEncoderTypeFor7BitCharsets") or ""),
         max_sent_bytes=_number(given, "MaxSendSize", 10 * MIB),
         max_envelope=_number(given, "MaxRecipientEnvelopeLimit", 500),
         delay_dsn_inside=_truth(given, "InternalDelayDsnEnabled", default=True),
         delay_dsn_outside=_truth(given, "ExternalDelayDsnEnabled", default=True),
+        encoding=_ENCODINGS.get(given.get("ByteEncoderTypeFor7BitCharsets") or ""),
         given=given,
     )
 

@@ -521,7 +521,7 @@ class World:
         *recipients: str,
         message_id: str = "",
         sender: str = "alice@partner.example",
-        size_bytes: int = 1000,
+        size_bytes: int = SENT_BYTES,
     ) -> list[Any]:
         host = self.hosts[to]
         recipients = recipients or (USER1,)

@@ -38,7 +38,9 @@ def test_an_input_is_the_same_when_read_again(happened: Input) -> None:
 
 def test_a_line_begins_with_its_time_and_names_its_input() -> None:
     line = to_text(RecipientOffered("in-1", "a@b"), now_ms=5)
-    assert line == '{"now_ms":5,"input":"RecipientOffered","session":"in-1","address":"a@b"}'
+    assert line == (
+        '{"now_ms":5,"input":"RecipientOffered","session":"in-1","address":"a@b","taken":0}'
+    )
 
 
 def test_what_an_answer_says_of_a_log_is_not_written_down_and_is_read_out_of_its_text() -> None:
@@ -55,7 +57,7 @@ def test_what_an_answer_says_of_a_log_is_not_written_down_and_is_read_out_of_its
 
 def test_every_input_of_the_core_is_known() -> None:
     assert DatabaseOpened.__name__ in INPUTS
-    assert len(INPUTS) == 68
+    assert len(INPUTS) == 69
 
 
 def test_a_line_that_no_node_wrote_is_refused() -> None:
