@@ -232,8 +232,8 @@ MISTAKES = {
         " | a silent session must end before a session that has run too long",
     ),
     "what is not built": (
-        "TransportService: {MaxOutboundConnections: [1, 2]}",
-        "10:24: settings.random.TransportService, MaxOutboundConnections, is not built yet"
+        "TransportService: {QueueMaxIdleTime: [1, 2]}",
+        "10:24: settings.random.TransportService, QueueMaxIdleTime, is not built yet"
         " | leave it out",
     ),
     "a word for a number": (

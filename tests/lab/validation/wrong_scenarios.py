@@ -892,8 +892,8 @@ TOPOLOGIES = {
     ),
     "more mailboxes than there may be, with public folders": (
         "mailboxes: {DB1: 4}",
-        "mailboxes: {DB1: 4}\npublic_folders: {DB1: 1000}",
-        "14:23: public_folders.DB1, 1000, must be at most 999",
+        "mailboxes: {DB1: 4}\npublic_folders: {DB1: 10000}",
+        "14:23: public_folders.DB1, 10000, must be at most 9999",
     ),
     "a hub site outside": (
         "internet: {outside: true}",
