@@ -206,7 +206,9 @@ def _without_cause(step: Step, message: Message, server: Server, run: Run) -> st
     if step.said.startswith(PRESSED):
         is_pressed = server.may_press(HIGH, start_ms, end_ms)
         return "" if is_pressed else f"{put_off}; it was under no such back pressure"
-    is_disturbed = _is_disturbed(step, end_ms, server, run)
+    # what was tried while another copy became the active one is read when that has taken its place
+    is_left_behind = is_left(step.database, server.name, run, row.at_ms)
+    is_disturbed = is_left_behind or _is_disturbed(step, end_ms, server, run)
     return "" if is_disturbed else f"{put_off}; no fault had its disk"
 
 

@@ -17,6 +17,7 @@ from spark_eval.histories.message import Message
 from spark_eval.histories.organisation.active_copies import Change, placed
 from spark_eval.histories.primary import order_of
 from spark_eval.histories.run import Run
+from spark_eval.histories.sending import Attempt
 from spark_eval.intervals.outage import Certainty
 from spark_eval.read.rows import TrackingRow, collected
 
@@ -116,7 +117,7 @@ def lost_in_outbox(message: Message, run: Run) -> str | None:
     steps = items_of(message).get(item_in(ok.reply) or "", ())
     log = next((step.log for step in steps if step.log is not None), None)
     server = run.servers.get(ok.server)
-    for change in _changes_since(database, ok.ended_mono_ns, run):
+    for change in _changes_since(database, ok, run):
         if lacks(change, log):
             return (
                 f"in the Outbox of {database} on {ok.server}, whose log {log or '?'} the copy on "
@@ -128,10 +129,28 @@ def lost_in_outbox(message: Message, run: Run) -> str | None:
     return None
 
 
-def _changes_since(database: str, mono_ns: int | None, run: Run) -> list[Change]:
+def _changes_since(database: str, ok: Attempt, run: Run) -> list[Change]:
+    """To copies that were mounted after an item was taken, or before by a server that did not know
+    of it: the epochs after that under which its own copy took it.
+    """
     active = run.active_copies.get(database)
-    changes = active.changes if active else ()
-    return [each for each in changes if mono_ns is None or (placed(each.mounted) or 0) > mono_ns]
+    changes, mono_ns = active.changes if active else (), ok.ended_mono_ns
+    epoch = _epoch_at(database, ok, run)
+    return [
+        each
+        for each in changes
+        if mono_ns is None
+        or (placed(each.mounted) or 0) > mono_ns
+        or (epoch is not None and each.after.epoch > epoch)
+    ]
+
+
+def _epoch_at(database: str, ok: Attempt, run: Run) -> int | None:
+    """Under which the copy was mounted that took an item, by the word of its server."""
+    said = words(run).get((database, ok.server), ())
+    before = [row for row in said if (row.at_ms or 0) <= (ok.ended_ms or 0)]
+    mounted = [row.epoch for row in before if row.event == MOUNTED]
+    return mounted[-1] if mounted else None
 
 
 def lacks(change: Change, log: int | None) -> bool:

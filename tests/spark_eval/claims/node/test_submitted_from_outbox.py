@@ -72,6 +72,9 @@ HOLDS: dict[str, Callable[[], Item]] = {
     "submitted": lambda: Item().submitted(MINUTE + SECOND),
     "put-off-and-submitted": lambda: Item().put_off(2 * MINUTE).submitted(3 * MINUTE),
     "put-off-once-it-is-mounted-no-more": lambda: Item().followed(110 * SECOND).put_off(2 * MINUTE),
+    "not-stored-long-after-its-copy-was-left": lambda: (
+        Item().followed(110 * SECOND).put_off(8 * MINUTE, STORED, tried=False)
+    ),
     "tried-at-a-start": lambda: (
         Item().put_off(2 * MINUTE).killed(2 * MINUTE + SECOND, 2 * MINUTE + 20 * SECOND)
         .submitted(2 * MINUTE + 40 * SECOND)
