@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from nodes.core.config.units import MINUTE_MS
 from nodes.core.engine.work import Work
 from nodes.core.interface.effects import HangUp, OpenSession
 from nodes.core.interface.inputs import (
@@ -180,3 +181,12 @@ def test_replication_is_not_among_the_connections_of_transport() -> None:
         par1.ask(peer)
     par1.ask("lyo2", "replication")
     assert par1.take() == ["open par2", "open lyo1", "open lyo2"]
+
+
+def test_a_source_that_is_silent_for_a_minute_is_forgotten() -> None:
+    """Sources are many: whoever wants to may come from each address once."""
+    rate = MessageRate(1)
+    for number in range(1000):
+        assert rate.lets_through(f"192.0.2.{number}", number)
+    assert rate.lets_through("192.0.2.0", 3 * MINUTE_MS)
+    assert rate.sources == 1
