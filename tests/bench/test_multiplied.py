@@ -27,9 +27,9 @@ FACTOR = GROUPS * CLONES
 WIDE = 50
 # claims that ask servers, of which a clone of a message makes no more
 OF_SERVERS = (
-    "copies_agree", "copies_seeded", "databases_new", "deferrals_logged", "delivered_to_cleaned",
-    "discards_asked", "heartbeats_paced", "lifecycle_logged", "no_crash", "nothing_left_over",
-    "promotions_counted", "sessions_ended", "settings_shown",
+    "connections_limited", "copies_agree", "copies_seeded", "databases_new", "deferrals_logged",
+    "delivered_to_cleaned", "discards_asked", "heartbeats_paced", "lifecycle_logged", "no_crash",
+    "nothing_left_over", "promotions_counted", "sessions_ended", "settings_shown",
 )  # fmt: skip
 
 

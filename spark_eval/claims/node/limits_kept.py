@@ -41,7 +41,7 @@ from spark_eval.histories.message import Message
 from spark_eval.histories.organisation.settings import ServerConfig
 from spark_eval.histories.run import Run
 from spark_eval.histories.sending import Attempt
-from spark_eval.read.plan import PlannedStranger
+from spark_eval.read.plan import TRACKING, PlannedStranger
 from spark_eval.read.rows import StrangerRow, TrackingRow
 
 TOO_MANY_RECIPIENTS, TOO_MANY_ERRORS = "452 4.5.3", "421 4.7.0"
@@ -80,8 +80,11 @@ def _beyond(attempt: Attempt, message: Message, run: Run) -> str:
     size, hops = (sent.content.size, sent.hops) if sent else (None, None)
     if size is not None and size > run.config.max_bytes:
         return f"{size} bytes, and MaxReceiveSize is {run.config.max_bytes}"
-    most = max(run.servers[name].config.max_hops for name in behind if name in run.servers)
-    return f"{hops} hops, and MaxHopCount is {most}" if hops is not None and hops > most else ""
+    limits = [run.servers[name].config.max_hops for name in behind if name in run.servers]
+    most = max(limits, default=None)
+    if hops is None or most is None or hops <= most:
+        return ""
+    return f"{hops} hops, and MaxHopCount is {most}"
 
 
 def _of_row(row: TrackingRow, limits: tuple[str, ...]) -> Judged:
@@ -102,6 +105,8 @@ def _of_strangers(run: Run, _: Totals) -> Iterator[Case]:
         if not rows or is_troubled(server, run, rows[0].at_ms, rows[-1].at_ms):
             continue
         behind = [run.servers[name].config for name in run.behind(server) if name in run.servers]
+        if not behind:
+            continue
         for row, status, detail in _judged(stranger, rows, behind, run):
             subject = f"{row.command or 'the session'} of {stranger.id} ({stranger.kind})"
             said = f"{server} {detail}" if detail else ""
@@ -172,4 +177,10 @@ def _of_final_reply(reply: str, expected: str) -> Judged:
     return fits("" if reply.startswith(expected) else wrong)
 
 
-CLAIM = Claim("limits_kept", TL_5, of_message=_of_message, of_run=_of_strangers)
+CLAIM = Claim(
+    "limits_kept",
+    TL_5,
+    needs=frozenset({TRACKING}),
+    of_message=_of_message,
+    of_run=_of_strangers,
+)

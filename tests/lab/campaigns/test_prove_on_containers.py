@@ -173,6 +173,7 @@ def test_what_containers_cannot_show_is_not_tried_there(
         "two-branches",
         "lossless-switchover",  # one of its defects, by what it says of itself
         "strangers-call",  # another
+        "limits",  # one of its defects: the shell refuses it before
         "one-way-heartbeat",  # a heartbeat that is late by less than a timer may be there
         "site-cut",  # a retry likewise
     }

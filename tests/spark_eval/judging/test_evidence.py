@@ -158,4 +158,6 @@ def test_what_nobody_can_show_is_damage_of_the_plan() -> None:
 
 
 def test_claims_that_ask_logs_say_which() -> None:
-    assert {claim.name for claim in ALL if not claim.needs} == {"strangers_learn_nothing"}
+    """Those that ask what clients say of their own sessions need none of a server's."""
+    of_clients = {"strangers_learn_nothing", "connections_limited"}
+    assert {claim.name for claim in ALL if not claim.needs} == of_clients
