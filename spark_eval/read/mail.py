@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 
 from spark_eval.read.clocks import Life
-from spark_eval.read.json_lines import Rows
+from spark_eval.read.json_lines.rows_by_kind import Rows
 from spark_eval.read.plan import PlannedMessage
 from spark_eval.read.record import Lines, Record
 from spark_eval.read.rows import (

@@ -26,7 +26,8 @@ from spark_eval.read.damage import (
 )
 from spark_eval.read.folder.files import PACKED, Files, evidence, open_lines
 from spark_eval.read.heading import Heading, heading_of
-from spark_eval.read.json_lines import READERS, Place, Rows, kind_of
+from spark_eval.read.json_lines.readers import READERS, kind_of
+from spark_eval.read.json_lines.rows_by_kind import Rows
 from spark_eval.read.json_values import Malformed, strict_json
 from spark_eval.read.lines import TORN, Line, lines
 from spark_eval.read.names import Ref, is_probe
@@ -80,7 +81,7 @@ class Lines:
                 self.damage.append(damaged(name, line.number, line.damage))
                 continue
             try:
-                read(self.rows, strict_json(line.text), Place(name, line.number), heading.clock)
+                read(self.rows, strict_json(line.text), Ref(name, line.number), heading.clock)
             except Malformed:
                 self.damage.append(damaged(name, line.number, line.damage or MALFORMED))
 

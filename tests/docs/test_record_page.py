@@ -28,7 +28,7 @@ from lab.record.first_files import Identity, manifest_of_folder
 from spark_eval.compare.comparison import Compared, Comparison
 from spark_eval.judging.results import ClaimResult, CounterExample
 from spark_eval.judging.verdict import Verdict
-from spark_eval.read import json_lines
+from spark_eval.read.json_lines import at_the_end, content, while_it_ran
 from spark_eval.read.rows import FaultRow, JournalReport, OperationRow, StrangerRow
 from spark_eval.report.rows import ReportRows
 from spark_eval.results import schema
@@ -45,15 +45,15 @@ PAGE = "docs/record.md"
 EVENTS = "Events of a lifecycle log"
 # what the evaluation reads of a line, but for what its reader adds
 READ: Mapping[str, tuple[type, ...]] = {
-    "ledger.jsonl": (json_lines._Ledger, json_lines._Digest),
+    "ledger.jsonl": (while_it_ran._Ledger, content._Digest),
     "strangers.jsonl": (StrangerRow,),
     "faults.jsonl": (FaultRow,),
     "operations.jsonl": (OperationRow,),
-    "logs/<server>/lifecycle.jsonl": (json_lines._Lifecycle,),
-    "logs/<server>/queues.jsonl": (json_lines._Queued,),
-    "logs/<server>/copies.jsonl": (json_lines._Copy,),
-    "mailboxes/<database>.jsonl": (json_lines._Mailbox, json_lines._Digest),
-    "external/<server>.jsonl": (json_lines._External, json_lines._Digest),
+    "logs/<server>/lifecycle.jsonl": (while_it_ran._Lifecycle,),
+    "logs/<server>/queues.jsonl": (at_the_end._Queued,),
+    "logs/<server>/copies.jsonl": (at_the_end._Copy,),
+    "mailboxes/<database>.jsonl": (at_the_end._Mailbox, content._Digest),
+    "external/<server>.jsonl": (at_the_end._External, content._Digest),
 }
 ADDED = ("ref", "said")
 TABLES = {f"evaluation/{name}.parquet": columns for name, columns in RESULT_TABLES.items()}

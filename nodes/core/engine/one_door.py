@@ -4,12 +4,14 @@ for.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 from nodes.core.engine.work import Work
 from nodes.core.interface.effects import Effect
 from nodes.core.interface.inputs import Input
 
 
-class OneDoor:
+class OneDoor(ABC):
     """A core has a `Work`, and hears an input."""
 
     _work: Work
@@ -25,5 +27,6 @@ class OneDoor:
         """When `DeadlineReached` is wanted, lab time in epoch ms; None: nothing waits for time."""
         return self._work.next_deadline_ms()
 
+    @abstractmethod
     def _hear(self, happened: Input) -> None:
-        raise NotImplementedError
+        """What the core makes of it."""
