@@ -5,7 +5,7 @@ parsers into pydantic models, with the text form in the JSON Schema.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -187,6 +187,12 @@ def as_list(raw: object) -> object:
     return raw if isinstance(raw, list) else [raw]
 
 
+def one_or_more(words: Sequence[str] = ()) -> dict[str, Any]:
+    """Of a key that takes one word or a list; of these words, or any."""
+    word: dict[str, Any] = {"type": "string", **({"enum": list(words)} if words else {})}
+    return {"anyOf": [word, {"type": "array", "items": word, "minItems": 1}]}
+
+
 def _refusal(raw: object, rule: str, hint: str) -> ConfigurationError:
     return ConfigurationError(f"{shown(raw)} {rule}", hint, rule=rule)
 
@@ -212,7 +218,6 @@ _RANGE_SCHEMA = {
         {"type": "string", "pattern": r"^[0-9]+\.\.[0-9]+$", "examples": ["1..3"]},
     ]
 }
-_ONE_OR_MORE = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 
 Instant = Annotated[int, *_INSTANT]
 Duration = Annotated[int, *_DURATION]
@@ -239,5 +244,5 @@ FixedSeed = Annotated[int | None, BeforeValidator(parse_fixed_seed), WithJsonSch
 Version = Annotated[Literal[1], BeforeValidator(parse_version)]
 Sentence = Annotated[str, BeforeValidator(parse_sentence)]
 Names = Annotated[
-    list[str], BeforeValidator(as_list), Field(min_length=1), WithJsonSchema(_ONE_OR_MORE)
+    list[str], BeforeValidator(as_list), Field(min_length=1), WithJsonSchema(one_or_more())
 ]

@@ -4,12 +4,12 @@ The shape only. Whether the servers exist is asked in `lab.validation.scenario_n
 which server when, and says what, is resolved in `lab.planning.strangers`.
 """
 
-from typing import Annotated
+from typing import Annotated, get_args
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from lab.plan.parts import StrangerKind
-from lab.scenario.quantities import Duration, Instant, Names, RateText, as_list
+from lab.scenario.quantities import Duration, Instant, Names, RateText, as_list, one_or_more
 from lab.scenario.strict import Strict
 from nodes.core.config.error import ConfigurationError
 
@@ -17,7 +17,11 @@ from nodes.core.config.error import ConfigurationError
 class StrangersModel(Strict):
     """A stream of strangers at an even rate, each at its own moment drawn from the seed."""
 
-    who: Annotated[list[StrangerKind], BeforeValidator(as_list)] = Field(
+    who: Annotated[
+        list[StrangerKind],
+        BeforeValidator(as_list),
+        WithJsonSchema(one_or_more(get_args(StrangerKind))),
+    ] = Field(
         min_length=1,
         description="no-certificate: shows none; foreign-certificate: one that the authority did"
         " not sign; other-server: one of a server, and asks in the name of another;"

@@ -305,6 +305,7 @@ class Node(OneDoor):
         mail.redundancy.opened(happened.messages)
         callers.resubmission.opened(happened)
         mail.pressure.opened()
+        callers.receiving.opened()
         callers.submission.opened()
 
     def _of_a_server(self, act: Callable[[Any, InboundSession], None]) -> Callable[[Any], None]:

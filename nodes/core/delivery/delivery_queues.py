@@ -39,6 +39,7 @@ class DeliveryQueues:
     ) -> None:
         self._mailboxes = mailboxes
         self._queues: dict[NextHop, DeliveryQueue] = {}
+        self._turn = 0
         most = config.server.max_concurrent_mailbox_deliveries
         self._make = partial(
             DeliveryQueue,
@@ -59,8 +60,13 @@ class DeliveryQueues:
         return self._queues[next_hop]
 
     def _go_on(self) -> None:
-        """A mailbox delivery is over, and another one may begin."""
-        for queue in list(self._queues.values()):
+        """A mailbox delivery is over, and another one may begin: of each queue in its turn, so that
+        a long one lets the others through.
+        """
+        queues = list(self._queues.values())
+        first = self._turn % len(queues)
+        self._turn += 1
+        for queue in (*queues[first:], *queues[:first]):
             queue.pump()
 
     def shown(self) -> tuple[QueueShown, ...]:

@@ -16,6 +16,13 @@ class MessageRate:
         self._limit = limit
         self._sent_ms: dict[str, deque[int]] = {}
         self._forgot_ms = 0
+        self._begun_ms: int | None = None
+
+    def begin(self, now_ms: int) -> None:
+        """The process begins. As long as it is that moment, lab time stands still: what is sent
+        then, as to see whether anything gets through, is in no minute.
+        """
+        self._begun_ms = now_ms
 
     @property
     def sources(self) -> int:
@@ -24,6 +31,8 @@ class MessageRate:
 
     def lets_through(self, source: str, now_ms: int) -> bool:
         """Whether one more is within the limit; it counts then."""
+        if now_ms == self._begun_ms:
+            return True
         self._forget(now_ms)
         sent_ms = self._sent_ms.setdefault(source, deque())
         while sent_ms and now_ms - sent_ms[0] >= MINUTE_MS:

@@ -105,6 +105,9 @@ class Receiving:
         self._intake = intake
         self._rate = MessageRate(config.server.limits.message_rate_limit)
 
+    def opened(self) -> None:
+        self._rate.begin(self._work.now_ms)
+
     def shadow_requested(self, asked: ShadowRequested) -> None:
         session = self._sessions.named(asked.session)
         if session is None:

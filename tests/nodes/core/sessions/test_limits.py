@@ -118,6 +118,7 @@ def test_a_source_sends_no_more_messages_in_a_minute_than_its_limit() -> None:
 
 def test_who_exceeds_the_rate_hears_so_and_its_session_ends() -> None:
     world = World(ReceiveConnector={"MessageRateLimit": 1})
+    world.run(SECOND)
     session = world.connect(SERVER)
     world.offer(SERVER, session)
     world.run(SECOND)
@@ -128,6 +129,17 @@ def test_who_exceeds_the_rate_hears_so_and_its_session_ends() -> None:
     )
     assert len(world.of("RECEIVE", SERVER)) == 1
     world.run(MINUTE)
+    assert world.send(SERVER)[-1].code == 250
+
+
+def test_before_lab_time_goes_on_nothing_is_in_a_minute() -> None:
+    """Whoever looks whether each link lets mail through is no client that sends too much."""
+    world = World(ReceiveConnector={"MessageRateLimit": 1})
+    session = world.connect(SERVER)
+    for _ in range(3):
+        world.offer(SERVER, session)
+    world.run(SECOND)
+    assert len(world.of("RECEIVE", SERVER)) == 3
     assert world.send(SERVER)[-1].code == 250
 
 
