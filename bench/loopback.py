@@ -7,19 +7,24 @@ import contextlib
 import json
 import os
 import signal
+import smtplib
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from lab.hosts.containers.ground import certificates as authority
 from lab.program.errors import GroundError
+from nodes.shell.ask import ask
 
 DOMAIN = "shadowlab.example"
 START_S = 20.0
+ORIGIN = datetime(2026, 1, 5, 8, tzinfo=UTC)
+ORIGIN_MS = int(ORIGIN.timestamp() * 1000)
 
 
 class Organisation:
@@ -37,12 +42,14 @@ class Organisation:
         self.folder, self.names, self.speed = folder, tuple(names), speed
         self.ports = {name: free_port() for name in self.names}
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._zero_ns = 0
 
     def start(self) -> None:
         """Every node, to its first banner. Raises GroundError with what a node said."""
         authority.issue(self.folder, {name: f"{name}.{DOMAIN}" for name in self.names})
         clock = self.folder / "start.json"
-        clock.write_text(json.dumps({"monotonic_zero_ns": time.monotonic_ns()}))
+        self._zero_ns = time.monotonic_ns()
+        clock.write_text(json.dumps({"monotonic_zero_ns": self._zero_ns}))
         for name in self.names:
             self._start(name, clock)
         for name in self.names:
@@ -50,6 +57,18 @@ class Organisation:
 
     def pid(self, name: str) -> int:
         return self._processes[name].pid
+
+    def lab_ms(self, monotonic_ns: int) -> float:
+        """Lab time, in epoch ms, at that moment of time.monotonic_ns()."""
+        return ORIGIN_MS + (monotonic_ns - self._zero_ns) / 1e6 * self.speed
+
+    def ask(self, name: str, line: str) -> tuple[int, str]:
+        """What a server replies to an administrator on its own machine. Raises GroundError."""
+        config = json.loads((self.folder / "servers" / name / "config.json").read_text())
+        try:
+            return ask(config | {"Fqdn": f"{name}.{DOMAIN}"}, line)
+        except (OSError, smtplib.SMTPException) as error:
+            raise GroundError(f"node {name} does not answer {line!r}: {error}") from error
 
     def stop(self) -> None:
         for process in self._processes.values():
@@ -73,7 +92,7 @@ class Organisation:
             "Name": name,
             "AcceptedDomain": DOMAIN,
             "LabClock": {
-                "Origin": "2026-01-05T08:00:00Z",
+                "Origin": f"{ORIGIN:%Y-%m-%dT%H:%M:%SZ}",
                 "Speed": self.speed,
                 "StartFile": str(clock),
             },

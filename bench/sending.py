@@ -45,6 +45,23 @@ def send(mail: Mail, marks: Sequence[str]) -> float:
         raise GroundError(f"the server at port {mail.port} hung up: {error}") from error
 
 
+def send_steadily(mail: Mail, marks: Sequence[str], every_s: float) -> dict[str, int]:
+    """One message after the other in one session, one each `every_s`; for each mark when it was
+    begun, in ns of time.monotonic_ns(). Raises GroundError as `send` does.
+    """
+    begun: dict[str, int] = {}
+    try:
+        with _session(mail) as session:
+            first = time.monotonic()
+            for number, mark in enumerate(marks):
+                time.sleep(max(0.0, first + number * every_s - time.monotonic()))
+                begun[mark] = time.monotonic_ns()
+                session.send([mark])
+    except (OSError, EOFError) as error:
+        raise GroundError(f"the server at port {mail.port} hung up: {error}") from error
+    return begun
+
+
 def message(mark: str, recipient: str) -> bytes:
     """SIZE_BYTES of it, headers and all."""
     head = (

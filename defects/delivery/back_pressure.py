@@ -17,6 +17,7 @@ from nodes.core.interface.effects import Effect, LogLifecycle, SendReply
 from nodes.core.interface.inputs import DiskMeasured, Input
 from nodes.core.interface.replies import R452_BACK_PRESSURE, Reply
 
+FILLED = "mail-fills-the-volume"
 MEDIUM, HIGH, LONG_QUEUE = "back-pressure-medium", "back-pressure-high", "back-pressure-long-queue"
 Refuses = Callable[[BackPressure, str | None], bool]
 
@@ -83,12 +84,30 @@ class SaysNoLevel(Door):
         return () if is_level else (effect,)
 
 
+def looks_after_writing_only(
+    _method: Callable[..., None], pressure: BackPressure, happened: DiskMeasured
+) -> None:
+    if pressure._volume_bytes:
+        pressure._set("DatabaseUsedSpace", happened.used_bytes * 100 // pressure._volume_bytes)
+
+
 def refuses(otherwise: Callable[..., Any]) -> Any:
     return does(BackPressure, "refuses_mail", otherwise)
 
 
 KEPT = ("back_pressure_kept",)
 DEFECTS = (
+    Defect(
+        "fills-its-volume",
+        "A server goes on taking mail when its volume is full of what Safety Net keeps.",
+        "TL-8", FILLED, ("volume_watched",), lambda: behind(SeesNoDisk),
+    ),
+    Defect(
+        "sees-no-room-that-expiry-makes",
+        "A server under pressure looks at its volume when it has written something, no sooner.",
+        "TL-8", FILLED, ("volume_watched",),
+        lambda: does(BackPressure, "measured", looks_after_writing_only),
+    ),
     Defect(
         "takes-shadows-under-pressure",
         "A server at the medium level takes shadow messages.",

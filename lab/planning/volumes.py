@@ -11,7 +11,8 @@ from lab.plan.faults import DiskUse, Fault
 from lab.plan.parts import Settings
 from nodes.core.config.units import MIB
 
-VOLUME_BYTES = 128 * MIB
+# at 99 percent there is room for the journals of databases yet
+VOLUME_BYTES = 1024 * MIB
 SECTION, SIZE = "TransportService", "QueueDatabaseVolumeSize"
 
 

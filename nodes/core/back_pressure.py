@@ -87,7 +87,11 @@ class BackPressure:
 
     def written(self) -> None:
         """The queue database has changed: the disk is looked at, once an interval."""
-        if self._volume_bytes and self._measuring is None:
+        if self._volume_bytes:
+            self._measure_soon()
+
+    def _measure_soon(self) -> None:
+        if self._measuring is None:
             due_ms = self._work.now_ms + self._interval_ms
             self._measuring = self._work.at(due_ms, self._measure)
 
@@ -99,6 +103,9 @@ class BackPressure:
         if self._volume_bytes:
             percent = happened.used_bytes * 100 // self._volume_bytes
             self._set(DATABASE_USED_SPACE, percent)
+            if self._levels[DATABASE_USED_SPACE] is not Level.NORMAL:
+                # there may be room again though nothing is written: what expires, whatever else
+                self._measure_soon()
 
     def queued(self, event: QueuesChanged) -> None:
         self._set(SUBMISSION_QUEUE, event.length)

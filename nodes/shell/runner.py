@@ -98,7 +98,7 @@ class AnyDisk(Protocol):
 
     def count(self, session: str) -> None: ...
 
-    async def use(self, volume_bytes: int, percent: int) -> None: ...
+    async def use(self, percent: int) -> None: ...
 
     async def fill(self, is_full: bool) -> None: ...
 
@@ -188,7 +188,7 @@ class Runner:
     async def _use_disk(self, percent: int) -> None:
         if percent != self._disk_percent:
             self._disk_percent = percent
-            await self.disk.use(self._file.node.server.queue_database_volume_bytes, percent)
+            await self.disk.use(percent)
 
     async def _look_again(self) -> None:
         with self._own():
@@ -244,9 +244,17 @@ class Runner:
             raise CannotStart(EX_IOERR, f"{path}: {error}") from error
 
     def _open_disk(self, opening: Any) -> AnyDisk:
-        file, name = self._file, self._file.node.me.name
+        file, node = self._file, self._file.node
         in_group = nowhere if self._breakpoints is None else self._breakpoints.in_group
-        return Disk(opening.database, file.data, name, self.give, self.fail, in_group)
+        return Disk(
+            opening.database,
+            file.data,
+            node.me.name,
+            self.give,
+            self.fail,
+            in_group,
+            node.server.queue_database_volume_bytes,
+        )
 
     def _put_together(self, opening: AnyOpening) -> None:
         file = self._file

@@ -124,11 +124,18 @@ def limit_growth(connection: sqlite3.Connection, is_full: bool) -> None:
 
 def used_bytes(connection: sqlite3.Connection) -> int:
     """What its pages take of the disk, without those that are free for what comes next."""
-    pages, free, page_bytes = (
-        int(connection.execute(f"PRAGMA {name}").fetchone()[0])
-        for name in ("page_count", "freelist_count", "page_size")
+    return _asked(connection, "page_count") * _asked(connection, "page_size") - free_bytes(
+        connection
     )
-    return (pages - free) * page_bytes
+
+
+def free_bytes(connection: sqlite3.Connection) -> int:
+    """What the pages of its file take that are free for what comes next."""
+    return _asked(connection, "freelist_count") * _asked(connection, "page_size")
+
+
+def _asked(connection: sqlite3.Connection, pragma: str) -> int:
+    return int(connection.execute(f"PRAGMA {pragma}").fetchone()[0])
 
 
 def damage(place: Path | str, kind: str) -> str | None:

@@ -45,6 +45,7 @@ from spark_eval.claims.node import (
     steps_logged,
     strangers_learn_nothing,
     submitted_from_outbox,
+    volume_watched,
 )
 from spark_eval.claims.reports import dsns_fit, journaled_once
 from spark_eval.claims.routing import converted_once, redirected_as_asked, routed_as_computed
@@ -132,6 +133,7 @@ ALL: tuple[Claim, ...] = (
     routed_as_computed.CLAIM,
     redirected_as_asked.CLAIM,
     back_pressure_kept.CLAIM,
+    volume_watched.CLAIM,
     duplicates_logged.CLAIM,
     delivered_to_cleaned.CLAIM,
     submitted_from_outbox.CLAIM,

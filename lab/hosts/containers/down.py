@@ -26,6 +26,7 @@ from docker.errors import APIError, DockerException, NotFound
 
 from lab.hosts.containers import engine
 from lab.hosts.containers.engine import RUN_LABEL
+from lab.hosts.containers.ground import volumes
 from lab.hosts.containers.images.build import first_line
 from lab.hosts.containers.leftovers import (
     Filters,
@@ -189,7 +190,8 @@ def _remove_run(client: docker.DockerClient, run_id: str, state_dir: Path) -> Re
 
 
 def _remove_folder(folder: Path) -> None:
-    """Somebody else may be removing it too, and finish first."""
+    """Somebody else may be removing it too, and finish first. Raises GroundError, OSError."""
+    volumes.unmount_all(folder)
     while folder.is_dir():
         with suppress(FileNotFoundError):
             shutil.rmtree(folder)

@@ -18,7 +18,7 @@ from lab.clock import START_MARGIN_NS, start_text
 from lab.faults.observer.target import Wire
 from lab.hosts.containers import down, engine
 from lab.hosts.containers.collect import Collection
-from lab.hosts.containers.ground import provision
+from lab.hosts.containers.ground import provision, volumes
 from lab.hosts.containers.ground.provision import Ground
 from lab.hosts.containers.images import ensure as images
 from lab.hosts.containers.nodes import ContainerNodes
@@ -61,6 +61,8 @@ class ContainerHost:
         provision.verify(self._ground)
         proxies = Toxiproxy(self._ground.toxiproxy_api, plan.clock.speed)
         self._described = _describe(self._client, made, proxies)
+        if own := volumes.servers_with_one(self._ground.state_dir):
+            self._described["volumes"] = own
         nodes = ContainerNodes(self._client, self._ground)
         return Means(_wires(self._ground), proxies, nodes, Agent(*self._ground.agent))
 

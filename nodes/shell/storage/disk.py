@@ -18,8 +18,8 @@ from typing import Any, TypeAlias
 from nodes.core.interface.inputs import DiskMeasured, Input
 from nodes.core.model.message import BodyHandle
 from nodes.shell.chaos.breakpoints import InGroup, nowhere
-from nodes.shell.storage.ballast import bytes_wanted, size_of_ballast, write_ballast
 from nodes.shell.storage.bodies import Bodies
+from nodes.shell.storage.volume import Volume
 from nodes.shell.storage.writing import (
     Answers,
     Store,
@@ -47,12 +47,14 @@ class Disk:
         give: Give,
         fail: Fail,
         in_group: InGroup = nowhere,
+        volume_bytes: int = 0,
     ) -> None:
         self._database = database
         self._in_group = in_group
         self._reader = database.reader()
         self.bodies = Bodies(self._reader.read_body, self._read_copy)
         self._folder = folder
+        self._volume = Volume(folder, volume_bytes)
         self._server = server
         self._give = give
         self._fail = fail
@@ -163,7 +165,7 @@ class Disk:
         counting.add_done_callback(self._looked)
 
     def _used(self) -> DiskMeasured:
-        return DiskMeasured(self._reader.used_bytes + size_of_ballast(self._folder))
+        return DiskMeasured(self._volume.used_bytes(self._reader))
 
     def _looked(self, done: asyncio.Future[Any]) -> None:
         if done.cancelled():
@@ -171,20 +173,16 @@ class Disk:
         error = done.exception()
         if error is None:
             self._give(done.result())
-        elif not isinstance(error, sqlite3.Error):
+        elif not isinstance(error, sqlite3.Error | OSError):
             self._fail(error)
 
-    async def use(self, volume_bytes: int, percent: int) -> None:
+    async def use(self, percent: int) -> None:
         """Somebody else uses so much of the volume that so many percent are in use now, and says
         so. Raises OSError, sqlite3.Error.
         """
         loop = asyncio.get_running_loop()
-        await loop.run_in_executor(self._reading, self._use, volume_bytes, percent)
+        await loop.run_in_executor(self._reading, self._volume.use, self._reader, percent)
         self.measure()
-
-    def _use(self, volume_bytes: int, percent: int) -> None:
-        used_bytes = self._reader.used_bytes
-        write_ballast(self._folder, bytes_wanted(volume_bytes, percent, used_bytes))
 
     async def fill(self, is_full: bool) -> None:
         """No database grows from now on; or each may again. Raises sqlite3.Error."""

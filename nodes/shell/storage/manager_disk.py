@@ -67,7 +67,7 @@ class ManagerDisk:
     def count(self, session: str) -> None:
         raise AssertionError("Active Manager has no Safety Nets")
 
-    async def use(self, volume_bytes: int, percent: int) -> None:
+    async def use(self, percent: int) -> None:
         """There is no queue database here."""
 
     async def fill(self, is_full: bool) -> None:

@@ -36,7 +36,7 @@ class NoDisk:
     def count(self, session: str) -> None:
         raise AssertionError(NOTHING_KEPT)
 
-    async def use(self, volume_bytes: int, percent: int) -> None:
+    async def use(self, percent: int) -> None:
         """There is no queue database here."""
 
     async def fill(self, is_full: bool) -> None:

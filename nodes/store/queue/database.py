@@ -161,6 +161,11 @@ class QueueDatabase:
         """Of the disk. Raises sqlite3.Error."""
         return sqlite_file.used_bytes(self._connection)
 
+    @property
+    def free_bytes(self) -> int:
+        """Of its file, for what comes next. Raises sqlite3.Error."""
+        return sqlite_file.free_bytes(self._connection)
+
     def start(self, created: bool) -> DatabaseOpened:
         """Count one start more, then `opened`: a file that cannot be written to is found out now,
         not with the first message. Raises sqlite3.Error.

@@ -244,5 +244,5 @@ def test_a_server_whose_disk_is_used_up_has_a_volume_of_a_known_size(tmp_path: P
         name: own["TransportService"]["QueueDatabaseVolumeSize"]
         for name, own in plan.settings.servers.items()
     }
-    assert sizes.pop("par-mbx1") == 128 * 1024 * 1024
+    assert sizes.pop("par-mbx1") == 1024 * 1024 * 1024
     assert set(sizes.values()) == {0}

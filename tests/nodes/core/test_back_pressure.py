@@ -118,6 +118,16 @@ def test_it_recovers_by_itself_when_what_it_writes_next_shows_that_there_is_room
     assert levels(own, "par1") == [("normal", "medium", 97), ("medium", "normal", 50)]
 
 
+def test_it_recovers_though_nothing_is_written_when_there_is_room() -> None:
+    """What expires, or what others let go of, makes room too."""
+    own = world()
+    use(own, "par1", 97)
+    own.run(10 * SECOND)
+    own.hosts["par1"].used_bytes = VOLUME_BYTES // 2
+    own.run(2 * SECOND)
+    assert levels(own, "par1") == [("normal", "medium", 97), ("medium", "normal", 50)]
+
+
 def test_the_disk_is_looked_at_once_an_interval_and_only_after_something_was_written() -> None:
     own = world(ResourceMonitoringInterval="00:00:30")
     own.hosts["par1"].used_bytes = VOLUME_BYTES

@@ -16,7 +16,14 @@ import requests
 from docker.errors import DockerException, NotFound
 
 from lab.hosts.containers import down
-from lab.hosts.containers.ground import addresses, confinement, defect_file, inventory, playbook
+from lab.hosts.containers.ground import (
+    addresses,
+    confinement,
+    defect_file,
+    inventory,
+    playbook,
+    volumes,
+)
 from lab.hosts.containers.ground import verify as verification
 from lab.hosts.containers.ground.inventory import LAB, TOXIPROXY, Layout
 from lab.hosts.containers.images.ensure import Images
@@ -132,6 +139,7 @@ def _lay_out(layout: Layout) -> None:
         if layout.is_broken(server):
             broken = state / "servers" / server.name / "etc" / defect_file.FILE
             broken.write_bytes(defect_file.archive(ROOT))
+    volumes.mount_all(layout.plan, state / "servers")
     for folder in ("clock", "workload/tls", "toxiproxy"):
         (state / folder).mkdir(parents=True, exist_ok=True)
     (state / "workload" / "plan.json").write_text(layout.plan.to_json(), encoding="utf-8")

@@ -28,8 +28,8 @@ from nodes.core.interface.inputs import (
 )
 from nodes.core.model.message import BodyHandle
 from nodes.shell.chaos.breakpoints import InGroup, nowhere
-from nodes.shell.storage.ballast import bytes_wanted
 from nodes.shell.storage.bodies import Bodies
+from nodes.shell.storage.volume import bytes_wanted
 from nodes.shell.storage.writing import (
     Answers,
     Store,
