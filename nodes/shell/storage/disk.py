@@ -165,6 +165,7 @@ class Disk:
         counting.add_done_callback(self._looked)
 
     def _used(self) -> DiskMeasured:
+        self._volume.look_after(self._reader)
         return DiskMeasured(self._volume.used_bytes(self._reader))
 
     def _looked(self, done: asyncio.Future[Any]) -> None:

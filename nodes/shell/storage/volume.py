@@ -5,6 +5,11 @@ gone.
 How large the volume is the configuration says (`QueueDatabaseVolumeSize`). Where the data of the
 server lie on a disk that is no larger, what the disk has left is what counts; where they lie on
 anybody's and far larger one, what the server itself has taken does.
+
+A database writes to remove something too: its journal grows, and what is in the journal has to go
+into the file before it can begin anew. On a disk that is full neither has room, and nothing would
+ever expire. So a volume of its own has a *reserve*, as the database engine of Exchange keeps
+reserved log files: it is let go of when nothing is left, and kept again when there is room.
 """
 
 from __future__ import annotations
@@ -16,6 +21,13 @@ from pathlib import Path
 from nodes.store.queue.database import QueueDatabase
 
 NAME = "ballast"
+RESERVE = "reserve"
+MIB = 1024 * 1024
+RESERVE_BYTES = 8 * MIB
+"""Twice what SQLite's journal grows to before it is written into the file."""
+LEAST_BYTES = 4 * RESERVE_BYTES
+"""A volume that is smaller has none."""
+NOTHING_LEFT_BYTES = MIB
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +44,27 @@ class Volume:
         taken = database.used_bytes + size_of_ballast(self.folder)
         room = free_bytes(self.folder) + database.free_bytes
         return max(taken, self.size_bytes - room)
+
+    def look_after(self, database: QueueDatabase) -> None:
+        """Let go of the reserve where nothing is left, and keep it where there is room. Raises
+        sqlite3.Error, OSError.
+        """
+        reserve = self.folder / RESERVE
+        if self.size_bytes < LEAST_BYTES or not self._is_a_disk:
+            return
+        left = free_bytes(self.folder) - NOTHING_LEFT_BYTES
+        if not reserve.exists():
+            if left >= RESERVE_BYTES or (left > 0 and database.free_bytes >= RESERVE_BYTES):
+                allocate(reserve, min(left, RESERVE_BYTES))
+        elif left < 0:
+            reserve.unlink()
+            database.write_journal()
+
+    @property
+    def _is_a_disk(self) -> bool:
+        """Of its own: nothing is on it but the data of this server."""
+        found = os.statvfs(self.folder)
+        return found.f_blocks * found.f_frsize <= self.size_bytes
 
     def use(self, database: QueueDatabase, percent: int) -> None:
         """So many percent are in use from now on; 0: nothing but what the server takes itself.
@@ -66,6 +99,11 @@ def write_ballast(folder: Path, size_bytes: int) -> None:
     if not size_bytes:
         path.unlink(missing_ok=True)
         return
+    allocate(path, size_bytes)
+
+
+def allocate(path: Path, size_bytes: int) -> None:
+    """A file of that size, whose blocks are taken from the disk. Raises OSError."""
     with path.open("ab") as file:
         if file.tell() > size_bytes:
             file.truncate(size_bytes)

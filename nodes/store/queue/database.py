@@ -161,6 +161,10 @@ class QueueDatabase:
         """Of the disk. Raises sqlite3.Error."""
         return sqlite_file.used_bytes(self._connection)
 
+    def write_journal(self) -> None:
+        """What is in the journal into the file, so that it begins anew. Raises sqlite3.Error."""
+        self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     @property
     def free_bytes(self) -> int:
         """Of its file, for what comes next. Raises sqlite3.Error."""
