@@ -96,6 +96,7 @@ def _kept(identity: Identity, number: int) -> tuple[Change, ...]:
 
 def _rounds(nodes: Organisation) -> Iterator[tuple[float, float]]:
     _request(nodes, f"ADD {REQUEST} primary DB1 {ORIGIN_MS - 2 * HOUR_MS} {ORIGIN_MS} -")
+    _request(nodes, f"DISABLE {REQUEST}")
     for number in range(ROUNDS):
         phases = (("beside", _beside), ("alone", _alone))
         found = {
@@ -111,13 +112,13 @@ def _beside(nodes: Organisation, mark: str) -> float:
     before = resubmitted(nodes)
     _until(lambda: resubmitted(nodes) > before, "the resubmission does not begin")
     took_ms = _phase(nodes, mark)
+    _request(nodes, f"DISABLE {REQUEST}")
     if resubmitted(nodes) >= COPIES:
         raise GroundError("the resubmission was over before the mail was", "take more COPIES")
     return took_ms
 
 
 def _alone(nodes: Organisation, mark: str) -> float:
-    _request(nodes, f"DISABLE {REQUEST}")
     _until(lambda: _in_queue(nodes) == 0, "what was resubmitted is not delivered")
     return _phase(nodes, mark)
 

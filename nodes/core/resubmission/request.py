@@ -10,6 +10,7 @@ never answers must not hold up what is kept for a while only.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -38,6 +39,7 @@ from nodes.core.model.resubmit_states import TRANSITIONS, ResubmitMove
 
 LOOK_AGAIN_MS = 1000
 PAGE_WAIT_MS = 10_000
+AT_A_TIME = 4
 
 SendAnew: TypeAlias = Callable[[PrimaryMessage, str | None, Then], None]
 OfCopies: TypeAlias = Callable[[Sequence[KeptCopy], tuple[Categorised, ...]], None]
@@ -60,6 +62,53 @@ def recipients_in(database: str, copy: KeptCopy, mailboxes: Mapping[str, str]) -
 def _as_received(copy: KeptCopy) -> AsReceived:
     """Of a Primary Safety Net: as it was stored."""
     return AsReceived(copy.envelope, f"db:{copy.position.internal_id}", copy.size_bytes)
+
+
+class Page:
+    """The messages of a page on their way to be redundant, AT_A_TIME at once, so that live mail has
+    no more than these before it (SN-19). `then` is called once, when all are or on `hurry`.
+    """
+
+    def __init__(
+        self,
+        wanted: Sequence[Resubmitted],
+        send: Callable[[PrimaryMessage, Then], None],
+        then: Then,
+    ) -> None:
+        self._waiting = deque(each.message for each in wanted)
+        self._left = len(wanted)
+        self._send, self._then = send, then
+
+    @property
+    def is_under_way(self) -> bool:
+        return self._left > 0
+
+    def begin(self) -> None:
+        for _ in range(min(AT_A_TIME, self._left)):
+            self._next()
+
+    def hurry(self) -> None:
+        """Somebody does not answer: all others go at once, and nothing waits for the page."""
+        while self._waiting:
+            self._next()
+        self._go_on()
+
+    def _next(self) -> None:
+        if self._waiting:
+            self._send(self._waiting.popleft(), self._is_on_its_way)
+
+    def _is_on_its_way(self) -> None:
+        self._left -= 1
+        self._next()
+        if not self._left:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        then, self._then = self._then, _nothing
+        then()
+
+
+def _nothing() -> None: ...
 
 
 class Resubmitting:
@@ -266,27 +315,18 @@ class Resubmitting:
             received = each.categorised.before(each.message)
             self._work.emit(resubmitted_row(received, self.request.demand, each.copy))
             self._categorizer.log(each.message, each.categorised)
-        left = len(wanted)
-        self._not_redundant += left
-        goes_on = False
+        self._not_redundant += len(wanted)
+        page = Page(wanted, self._send_one, lambda: self._after_page(more))
+        page.begin()
+        if more and page.is_under_way:
+            self._work.again(PAGE_WAIT_MS, page.hurry)
 
-        def go_on() -> None:
-            nonlocal goes_on
-            if not goes_on:
-                goes_on = True
-                self._after_page(more)
-
+    def _send_one(self, message: PrimaryMessage, then: Then) -> None:
         def is_on_its_way() -> None:
-            nonlocal left
-            left -= 1
             self._not_redundant -= 1
-            if left == 0:
-                go_on()
+            then()
 
-        for each in wanted:
-            self._send_anew(each.message, None, is_on_its_way)
-        if more and left:
-            self._work.again(PAGE_WAIT_MS, go_on)
+        self._send_anew(message, None, is_on_its_way)
 
     def _finish(self) -> None:
         if self.is_changing or self._not_redundant:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise, product
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
+from nodes.core.engine.work import Then
 from nodes.core.interface import inputs as on
 from nodes.core.model.resubmit_request import ResubmitDemand, ResubmitState, SafetyNetSource
 from nodes.core.model.resubmit_states import TRANSITIONS, ResubmitMove
+from nodes.core.resubmission.request import Page
 from tests.nodes.core.world import (
     HOUR,
     MINUTE,
@@ -675,3 +678,42 @@ def test_a_removed_request_asks_for_no_head_any_more() -> None:
     world.run(HOUR)
     assert events(world, "resubmit-head-taken") == []
     assert all(world.hosts[s].disk.requests == {} for s in ("par2", "lyo1", "lyo2"))
+
+
+class Ways:
+    """Messages on their way by a page, in order; each is done when a test says so."""
+
+    def __init__(self, count: int) -> None:
+        self.sent: list[Then] = []
+        self.went_on = 0
+        messages = [SimpleNamespace(message=number) for number in range(count)]
+        self.page = Page(
+            cast(Any, messages), lambda _message, then: self.sent.append(then), self.on
+        )
+
+    def on(self) -> None:
+        self.went_on += 1
+
+
+def test_no_more_than_four_messages_of_a_page_are_on_their_way_at_once() -> None:
+    """Live mail has no more before it (SN-19)."""
+    ways = Ways(10)
+    ways.page.begin()
+    assert len(ways.sent) == 4
+    for done in range(10):
+        assert len(ways.sent) == min(10, 4 + done)
+        assert not ways.went_on
+        ways.sent[done]()
+    assert ways.went_on == 1
+    ways.page.hurry()
+    assert ways.went_on == 1, "it went on once already"
+
+
+def test_a_page_that_waits_for_long_sends_the_rest_at_once_and_is_waited_for_no_more() -> None:
+    ways = Ways(10)
+    ways.page.begin()
+    ways.page.hurry()
+    assert (len(ways.sent), ways.went_on) == (10, 1)
+    for done in ways.sent:
+        done()
+    assert ways.went_on == 1
