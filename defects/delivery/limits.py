@@ -14,6 +14,7 @@ from nodes.core.config.config import TransportConfig
 from nodes.core.interface.replies import R552_MESSAGE_TOO_LARGE, R554_TOO_MANY_HOPS, Reply
 from nodes.core.receiving.limits import message_refusal
 
+RATE = "retries-and-idle-queues"
 SCENARIO, KEPT, LIMITED = "limits", ("limits_kept",), ("connections_limited",)
 UNLIMITED = 2_147_483_647
 
@@ -22,6 +23,11 @@ def _set(name: str, value: int) -> Context:
     """A limit of the Receive connector that is another one."""
     limit: dict[str, Any] = {name: value}
     return server(lambda each: replace(each, limits=replace(each.limits, **limit)))
+
+
+def _of_connections(limit: int) -> Context:
+    """Another MaxConnectionRatePerMinute."""
+    return server(lambda each: replace(each, max_connection_rate_per_minute=limit))
 
 
 def _of_all(name: str, change: Callable[[int], int]) -> Context:
@@ -151,5 +157,20 @@ DEFECTS = (
         "TL-5", SCENARIO, LIMITED,
         lambda: server(lambda each: replace(
             each, max_outbound_connections=each.max_outbound_connections + 1)),
+    ),
+    Defect(
+        "counts-no-connections",
+        "MaxConnectionRatePerMinute is not looked at.",
+        "TL-5", RATE, LIMITED, lambda: _of_connections(UNLIMITED),
+    ),
+    Defect(
+        "lets-one-connection-too-many-in",
+        "MaxConnectionRatePerMinute is one more than it is set to.",
+        "TL-5", RATE, LIMITED, lambda: _of_connections(7),
+    ),
+    Defect(
+        "refuses-connections-too-soon",
+        "A server takes no more than two connections of clients in a minute.",
+        "TL-5", RATE, LIMITED, lambda: _of_connections(2),
     ),
 )  # fmt: skip

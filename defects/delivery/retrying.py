@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -52,7 +52,7 @@ class DeliversLateAfterARestart(DeliversLate):
 
 
 class SaysItWasPutOff(Door):
-    """Of one message in twenty the first five deliveries into a mailbox database are not sent."""
+    """Of one message in twenty the first delivery into a mailbox database is not sent."""
 
     def __init__(self, config: NodeConfig) -> None:
         super().__init__(config)
@@ -66,7 +66,7 @@ class SaysItWasPutOff(Door):
         return self.puts_off(effect, effect.prologue)
 
     def sees_first(self, sent: Transmit, delivery: DeliverTo) -> Iterable[Effect]:
-        self._left[delivery] = 5 if self.is_nth(20) else 0
+        self._left[delivery] = 1 if self.is_nth(20) else 0
         return self.puts_off(sent, delivery)
 
     def puts_off(self, sent: Transmit, delivery: DeliverTo) -> Iterable[Effect]:
@@ -123,7 +123,7 @@ class PutsOffTheSecondRecipient(SaysItWasPutOff):
 
     def sees_first(self, sent: Transmit, delivery: DeliverTo) -> Iterable[Effect]:
         first, *others = sent.envelope.recipients
-        self._left[delivery] = 4 if others else 0
+        self._left[delivery] = 1 if others else 0
         if not others:
             return (sent,)
         self._second[sent.session] = others[0]
@@ -146,6 +146,7 @@ def tries_again_after(interval_ms: int) -> Context:
             queue_glitch_retry_interval_ms=interval_ms,
             transient_failure_retry_interval_ms=interval_ms,
             outbound_connection_failure_retry_interval_ms=interval_ms,
+            message_retry_interval_ms=interval_ms,
         )
 
     return server(changed)
@@ -176,6 +177,14 @@ def _late_at_the_end(decision: Any, config: ServerConfig, failures: int) -> int:
     return 2 * wait_ms if is_at_the_end else wait_ms
 
 
+def _of_its_own(change: Callable[[int], int]) -> Context:
+    """Another MessageRetryInterval."""
+    return server(
+        lambda each: replace(each, message_retry_interval_ms=change(each.message_retry_interval_ms))
+    )
+
+
+PUT_OFF = "retries-and-idle-queues"
 CAUSE = ("deferred_for_cause",)
 PACED, IN_TIME = ("retries_paced",), ("delivered_in_time",)
 DEFECTS = (
@@ -201,8 +210,7 @@ DEFECTS = (
     ),
     Defect(
         "says-it-was-put-off",
-        "One delivery in twenty is put off five times; another server is said to have answered "
-        "451.",
+        "One delivery in twenty is put off; another server is said to have answered 451.",
         "RT-5", CALM, IN_TIME, lambda: behind(SaysItWasPutOff),
     ),
     Defect(
@@ -258,5 +266,20 @@ DEFECTS = (
         "After OutboundConnectionFailureRetryInterval a queue is left alone for as long again.",
         "RT-5", "outbound-mail-delayed", PACED,
         lambda: decides(retry_interval_ms, _late_at_the_end),
+    ),
+    Defect(
+        "tries-what-was-put-off-as-soon-as-its-queue",
+        "A message that was put off is tried again after a minute, whatever MessageRetryInterval.",
+        "RT-5", PUT_OFF, PACED, lambda: _of_its_own(lambda _: MINUTE_MS),
+    ),
+    Defect(
+        "tries-what-was-put-off-a-third-too-early",
+        "A message that was put off is tried again after two thirds of MessageRetryInterval.",
+        "RT-5", PUT_OFF, PACED, lambda: _of_its_own(lambda wait_ms: wait_ms * 2 // 3),
+    ),
+    Defect(
+        "tries-what-was-put-off-in-three-times-its-interval",
+        "A message that was put off waits for three times MessageRetryInterval.",
+        "RT-5", PUT_OFF, PACED, lambda: _of_its_own(lambda wait_ms: 3 * wait_ms),
     ),
 )  # fmt: skip

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from defects.defect import Defect
+from defects.defect import Context, Defect
 from defects.door import Door, behind
+from defects.settings import server
 from nodes.core.interface.effects import Effect, SendReply
 from nodes.core.interface.replies import QueueShown, QueuesReply
 
@@ -82,6 +83,20 @@ class ShowsNormalLevels(ShowsOtherwise):
         return replace(reply, figures=tuple(figures))
 
 
+class ShowsNoEmptyQueues(ShowsOtherwise):
+    def shown(self, reply: QueuesReply) -> QueuesReply:
+        queues = (each for each in reply.queues if each.length or each.kind != "delivery")
+        return replace(reply, queues=tuple(queues))
+
+
+def _keeps_them_for(change: Callable[[int], int]) -> Context:
+    """Another QueueMaxIdleTime."""
+    return server(
+        lambda each: replace(each, queue_max_idle_time_ms=change(each.queue_max_idle_time_ms))
+    )
+
+
+IDLE, DAY_MS = "retries-and-idle-queues", 24 * 60 * 60_000
 BY = ("queues_shown",)
 DEFECTS = (
     Defect(
@@ -123,5 +138,31 @@ DEFECTS = (
         "shows-normal-levels",
         "A server under back pressure shows its levels as normal.",
         "TL-9", SHOWN, BY, lambda: behind(ShowsNormalLevels),
+    ),
+    Defect(
+        "shows-no-empty-queues",
+        "A server does not show a delivery queue that is empty.",
+        "TL-9", IDLE, BY, lambda: behind(ShowsNoEmptyQueues),
+    ),
+    Defect(
+        "keeps-empty-queues",
+        "A delivery queue that is empty is kept for a day.",
+        "TL-9", IDLE, BY, lambda: _keeps_them_for(lambda _: DAY_MS),
+    ),
+    Defect(
+        "keeps-empty-queues-for-three-times-as-long",
+        "A delivery queue that is empty is kept for three times QueueMaxIdleTime.",
+        "TL-9", IDLE, BY, lambda: _keeps_them_for(lambda idle_ms: 3 * idle_ms),
+    ),
+    Defect(
+        "removes-empty-queues-at-once",
+        "A delivery queue is removed as soon as it is empty.",
+        "TL-9", IDLE, BY, lambda: _keeps_them_for(lambda _: 1),
+    ),
+    Defect(
+        "removes-empty-queues-in-a-third-of-the-time",
+        "A delivery queue that is empty is removed after a third of QueueMaxIdleTime.",
+        "TL-9", IDLE, BY, lambda: _keeps_them_for(lambda idle_ms: idle_ms // 3),
+        only_simulated="some seconds of lab time are less than a row may be late there",
     ),
 )  # fmt: skip

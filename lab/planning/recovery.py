@@ -22,6 +22,7 @@ suffered the fault on the other side; between other faults a server must be back
 from dataclasses import dataclass
 
 from lab.plan.parts import Settings
+from lab.plan.topology import PlanTopology
 from nodes.core.config.units import MINUTE_MS, format_timespan
 
 RETURN_SECONDS = 2.0  # of the host's clock: a process ends and starts, and its banner is seen
@@ -29,6 +30,7 @@ RETRY_INTERVALS = (
     "QueueGlitchRetryInterval",
     "TransientFailureRetryInterval",
     "OutboundConnectionFailureRetryInterval",
+    "MessageRetryInterval",
 )
 
 
@@ -47,7 +49,7 @@ class Recovery:
         return self.heartbeat_ms + self.give_up_ms + self.retry_ms + self.return_ms
 
     def in_words(self) -> str:
-        """`00:24:00 (heartbeat 00:02:00, …)`."""
+        """`00:29:00 (heartbeat 00:02:00, …)`."""
         return (
             f"{format_timespan(self.whole_ms)} (heartbeat {format_timespan(self.heartbeat_ms)}, "
             f"session that hangs {format_timespan(self.give_up_ms)}, "
@@ -55,9 +57,12 @@ class Recovery:
         )
 
 
-def recovery_of(settings: Settings, speed: float) -> Recovery:
-    """By the slowest server's settings, at `speed` lab seconds per second of wall clock."""
-    sections = list(settings.servers.values())
+def recovery_of(settings: Settings, topology: PlanTopology, speed: float) -> Recovery:
+    """By the settings of the slowest mailbox server, which alone tries anything again, at `speed`
+    lab seconds per second of wall clock.
+    """
+    names = [each.name for each in topology.servers if each.role == "mailbox"]
+    sections = [settings.servers[name] for name in names]
     retries = [int(each["TransportService"][name]) for each in sections for name in RETRY_INTERVALS]
     give_up = [int(each["SendConnector"]["ConnectionInactivityTimeOut"]) for each in sections]
     return Recovery(

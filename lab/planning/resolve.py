@@ -85,7 +85,7 @@ def schedule_context(scenario: ScenarioModel, topology: PlanTopology) -> Schedul
     settings = resolve_settings(scenario.settings, topology.servers)
     speed = float(scenario.clock.speed)
     end_ms = workload_end_ms(scenario.workload)
-    return ScheduleContext(topology, mesh(topology), recovery_of(settings, speed), end_ms)
+    return ScheduleContext(topology, mesh(topology), recovery_of(settings, topology, speed), end_ms)
 
 
 def workload_end_ms(workload: list[MailModel]) -> int:

@@ -15,23 +15,15 @@ _TRANSPORT_CONFIG = {
     "ShadowHeartbeatTimeoutInterval",
     "ShadowHeartbeatRetryCount",
 }
-_TRANSPORT_SERVICE = {
-    "MessageRetryInterval",
-    "MaxConnectionRatePerMinute",
-    "QueueMaxIdleTime",
-}
 _RECEIVE_CONNECTOR = {
     "MaxAcknowledgementDelay",
 }
 
 KEYS: Mapping[Trail, set[str]] = {
     ("settings", "TransportConfig"): _TRANSPORT_CONFIG,
-    ("settings", "TransportService"): _TRANSPORT_SERVICE,
     ("settings", "random", "TransportConfig"): _TRANSPORT_CONFIG,
-    ("settings", "random", "TransportService"): _TRANSPORT_SERVICE,
     ("settings", "random", "ReceiveConnector"): _RECEIVE_CONNECTOR,
     ("settings", "ReceiveConnector"): _RECEIVE_CONNECTOR,
-    ("settings", "servers", "*", "TransportService"): _TRANSPORT_SERVICE,
     ("settings", "servers", "*", "ReceiveConnector"): _RECEIVE_CONNECTOR,
 }
 

@@ -50,10 +50,10 @@ class FrontEnd(OneDoor):
     def _dispatch_table(self) -> dict[type, Callable[[Any], None]]:
         inbound, outbound = self._inbound, self._outbound
         return {
-            inputs.FrontEndStarted: lambda h: None,
+            inputs.FrontEndStarted: lambda h: inbound.begin(),
             inputs.SessionAccepted: self._accepted,
             inputs.PeerAuthenticated: lambda h: None,
-            inputs.SenderOffered: lambda h: self._command_offered(h, MailFrom(h.address)),
+            inputs.SenderOffered: self._sender_offered,
             inputs.RecipientOffered: self._recipient_offered,
             inputs.CommandNotUnderstood: lambda h: inbound.not_understood(h.session),
             inputs.MessageOffered: self._message_offered,
@@ -84,6 +84,11 @@ class FrontEnd(OneDoor):
     ) -> None:
         if happened.session in self._proxied:
             self._proxied[happened.session].command_offered(command)
+
+    def _sender_offered(self, happened: inputs.SenderOffered) -> None:
+        client = self._inbound.named(happened.session)
+        if client is None or self._inbound.lets_in(client):
+            self._command_offered(happened, MailFrom(happened.address))
 
     def _recipient_offered(self, happened: inputs.RecipientOffered) -> None:
         refusal = recipient_refusal(self._config, None, happened)

@@ -18,17 +18,23 @@ from spark_eval.read.rows import TrackingRow
 _STORED, _CONTEXT = ("DELIVER", "DUPLICATEDELIVER"), "MDB:"
 # rows of one input stand so close together, whatever log they are in
 TOGETHER_MS = 1_000
+SESSION_ENDS = "421"
+NOT_ACTIVE = "432 4.2.0 STOREDRIVER; mailbox database is not active on this server"
 
 
 @dataclass(slots=True)
 class Queue:
-    """`failures`: times of DEFER rows; `passes`: when something was sent or stored."""
+    """`failures`: times of DEFER rows, `outages` of those that are about the queue; `passes`: when
+    something was sent or stored.
+    """
 
     failures: list[int] = field(default_factory=list)
+    outages: list[int] = field(default_factory=list)
     passes: Orders = field(default_factory=Orders)
 
     def add(self, other: Queue) -> None:
         self.failures += other.failures
+        self.outages += other.outages
         self.passes.add(other.passes)
 
     def first_failure(self, after_ms: int, until_ms: int) -> int | None:
@@ -36,6 +42,11 @@ class Queue:
         place = bisect_right(self.failures, after_ms)
         found = self.failures[place : place + 1]
         return found[0] if found and found[0] <= until_ms else None
+
+    def may_wait(self, after_ms: int, until_ms: int) -> bool:
+        """Whether anything by which the queue itself waits happened between the two."""
+        place = bisect_left(self.outages, after_ms)
+        return any(at_ms <= until_ms for at_ms in self.outages[place : place + 1])
 
     def rests(self, after_ms: int, until_ms: int) -> bool:
         """Whether nothing became of any of its mail between the two."""
@@ -80,6 +91,7 @@ class Queues:
         self.refusals.sort()
         for queue in self.by_name.values():
             queue.failures.sort()
+            queue.outages.sort()
             queue.passes.sort()
 
     def take(self, row: TrackingRow) -> None:
@@ -87,7 +99,9 @@ class Queues:
         if row.event == "FAIL" and row.source == "QUEUE":
             self.refusals.append(order_of(row))
         elif name is not None and row.event == "DEFER":
-            self.by_name.setdefault(name, Queue()).failures.append(row.at_ms)
+            queue = self.by_name.setdefault(name, Queue())
+            queue.failures.append(row.at_ms)
+            queue.outages += [] if is_put_off(row) else [row.at_ms]
         elif name is not None and (row.event == "SEND" or row.event in _STORED):
             self.by_name.setdefault(name, Queue()).passes.append(order_of(row))
 
@@ -174,6 +188,14 @@ def answers_from_outside(said: OutsideSaid) -> dict[tuple[str, str], list[Answer
 def is_answer(row: TrackingRow) -> bool:
     """Whether a reply put the mail off."""
     return row.event == "DEFER" and (row.context or "").startswith("4")
+
+
+def is_put_off(row: TrackingRow) -> bool:
+    """Whether its next hop answered and put this message off, so that it waits for
+    MessageRetryInterval by itself. A 421 is about the session, and that a mailbox database is not
+    active there about its queue.
+    """
+    return is_answer(row) and not (row.context or "").startswith((SESSION_ENDS, NOT_ACTIVE))
 
 
 def _counted(said: Iterable[tuple[int, bool, str]]) -> Iterator[Answer]:

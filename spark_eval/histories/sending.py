@@ -16,6 +16,7 @@ from spark_eval.read.rows import AttemptRow, OutcomeRow, collected
 ACKNOWLEDGED, REJECTED, IN_DOUBT = "acknowledged", "rejected", "in doubt"
 OVER_RATE = "421 4.4.2 Message submission rate"
 TOO_MANY = "421 4.3.2 The maximum number of concurrent server connections has exceeded a "
+OVER_CONNECTION_RATE = "421 4.3.2 Service not available"
 OF_SOURCE = TOO_MANY + "per-source limit"
 _INTERNAL_ID = re.compile(r"InternalId=([^,\]\s]+)")
 

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from spark_eval.histories.message import Message
-from spark_eval.histories.sending import OVER_RATE, Attempt
+from spark_eval.histories.sending import OVER_CONNECTION_RATE, OVER_RATE, Attempt
 from spark_eval.intervals.interval import FOREVER_MS, Interval, shared_ms
 from spark_eval.read.logs import Logs
 from spark_eval.read.names import Ref
@@ -60,12 +60,13 @@ class Logged(NamedTuple):
 
 class UnderWay(NamedTuple):
     """A message that somebody was sending, from when to when at the latest. `counts` for
-    MessageRateLimit; None where nobody knows.
+    MessageRateLimit, `connects` for MaxConnectionRatePerMinute; None where nobody knows.
     """
 
     at: Interval
     size_bytes: int
     counts: bool | None
+    connects: bool | None
 
 
 @dataclass(slots=True)
@@ -130,7 +131,8 @@ def _take(found: Traffic, message: Message, silent: Sequence[Interval]) -> None:
             at, size = Interval(attempt.started_ms, end_ms), _sent_bytes(message)
             found.still.update(each for each in silent if at.covers(each.lo, each.hi))
             if size is not None:
-                under_way = UnderWay(at, size, _counts(attempt, message))
+                counts, connects = _counts(attempt, message), _connects(attempt, message)
+                under_way = UnderWay(at, size, counts, connects)
                 found.under_way.setdefault(attempt.called, []).append(under_way)
             if attempt.outcome == "ok" and attempt.ended_ms is not None:
                 found.takings[attempt.ended_ms - attempt.started_ms] += 1
@@ -149,7 +151,16 @@ def _counts(attempt: Attempt, message: Message) -> bool | None:
     """Whether its server counted it among those of a minute: what was let through alone, and what
     goes into an Outbox never.
     """
-    if message.is_internal or (attempt.reply or "").startswith(OVER_RATE):
+    if message.is_internal or (attempt.reply or "").startswith((OVER_RATE, OVER_CONNECTION_RATE)):
+        return False
+    return True if attempt.outcome == "ok" else None
+
+
+def _connects(attempt: Attempt, message: Message) -> bool | None:
+    """Whether its server counted its connection among those of a minute: one that says a recipient
+    and is not refused for that, each a connection of its own.
+    """
+    if message.is_internal or (attempt.reply or "").startswith(OVER_CONNECTION_RATE):
         return False
     return True if attempt.outcome == "ok" else None
 

@@ -61,6 +61,8 @@ def _intervals_ms(plan: Plan, config: NodeConfig) -> Iterable[int]:
     yield config.server.queue_glitch_retry_interval_ms
     yield config.server.transient_failure_retry_interval_ms
     yield config.server.outbound_connection_failure_retry_interval_ms
+    yield config.server.message_retry_interval_ms
+    yield config.server.queue_max_idle_time_ms
     yield from {message.retry_ms for message in plan.messages}
 
 

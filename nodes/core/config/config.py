@@ -141,6 +141,9 @@ class ServerConfig:
     transient_failure_retry_count: int
     transient_failure_retry_interval_ms: int
     outbound_connection_failure_retry_interval_ms: int
+    message_retry_interval_ms: int
+    queue_max_idle_time_ms: int
+    max_connection_rate_per_minute: int
     max_messages_per_connection: int
     max_outbound_connections_per_peer: int
     max_outbound_connections: int
@@ -295,6 +298,9 @@ def _server_config(values: Mapping[str, Mapping[str, Value]]) -> ServerConfig:
         outbound_connection_failure_retry_interval_ms=int(
             service["OutboundConnectionFailureRetryInterval"]
         ),
+        message_retry_interval_ms=int(service["MessageRetryInterval"]),
+        queue_max_idle_time_ms=int(service["QueueMaxIdleTime"]),
+        max_connection_rate_per_minute=int(service["MaxConnectionRatePerMinute"]),
         max_messages_per_connection=int(service["IntraOrgConnectorSmtpMaxMessagesPerConnection"]),
         max_outbound_connections_per_peer=int(service["MaxPerDomainOutboundConnections"]),
         max_outbound_connections=int(service["MaxOutboundConnections"]),

@@ -214,6 +214,9 @@ _TABLE = (
     _span(
         _SERVICE, "OutboundConnectionFailureRetryInterval", 10 * MINUTE_MS, SECOND_MS, 20 * DAY_MS
     ),
+    _span(_SERVICE, "MessageRetryInterval", 15 * MINUTE_MS, SECOND_MS),
+    _span(_SERVICE, "QueueMaxIdleTime", 3 * MINUTE_MS, 5 * SECOND_MS, HOUR_MS),
+    _whole(_SERVICE, "MaxConnectionRatePerMinute", 1200, INT_MAX, 1),
     _whole(_SERVICE, "IntraOrgConnectorSmtpMaxMessagesPerConnection", 20, INT_MAX),
     _whole(_SERVICE, "MaxPerDomainOutboundConnections", 20, INT_MAX, 1, "unlimited"),
     _whole(_SERVICE, "MaxOutboundConnections", 1000, INT_MAX, 1, "unlimited"),

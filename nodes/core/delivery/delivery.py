@@ -22,18 +22,12 @@ from nodes.core.categorizer.mailboxes import Mailboxes
 from nodes.core.config.config import NodeConfig
 from nodes.core.copies.active_copies import ActiveCopies
 from nodes.core.delivery.age_limit import AgeLimit
-from nodes.core.delivery.delivery_queue import (
-    Answered,
-    Parcel,
-    Result,
-    addresses,
-    by_status,
-)
 from nodes.core.delivery.delivery_queues import DeliveryQueues
 from nodes.core.delivery.discard_notifications import Discards
 from nodes.core.delivery.dsn import Report, delay_report, non_delivery_report
 from nodes.core.delivery.journal import Journaling
 from nodes.core.delivery.redirecting import Left
+from nodes.core.delivery.results import Answered, Parcel, Result, addresses, by_status
 from nodes.core.delivery.safety_net import SafetyNet
 from nodes.core.delivery.tracked import HasShadow, Tracked, stored
 from nodes.core.engine.tracking_rows import (
@@ -363,6 +357,7 @@ class Delivery:
         for fork in queued:
             tracked.end(fork.next_hop, fork.recipients, ForkMove.EXPIRE, self._work.now_ms)
             self._fail(tracked, fork.recipients, EXPIRED_STATUS)
+            self.queues.leave(tracked.message.internal_id, fork.next_hop)
             self.queues.redirecting.ended(tracked.message.internal_id, fork.next_hop)
         if queued:
             self._advance(tracked)

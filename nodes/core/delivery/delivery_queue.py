@@ -1,16 +1,17 @@
 """One delivery queue: the messages with the same next hop, in order, a few at a time (F§5.3).
 
-Ready, or waiting to retry after a failure (RT-5); a message whose failure may be its own is set
-aside for as long, and holds nobody up (`doubts`). While an administrator has its mail redirected
-(F§5.4), nothing waits. Knows how to hand a fork out: into a mailbox
-database here, or over a session. What becomes of the message then is not its business.
+Ready, or waiting to retry after a failure (RT-5). A message that the next hop puts off is set aside
+for MessageRetryInterval, one whose session broke, where that may be its own failure (`doubts`), for
+as long as the queue would wait; neither holds anybody up. While an administrator has its mail
+redirected (F§5.4), nothing waits. A queue that is empty for QueueMaxIdleTime is removed (F§3.2).
+Knows how to hand a fork out: into a mailbox database here, or over a session. What becomes of the
+message then is not its business.
 """
 
 from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from nodes.core.config.config import NodeConfig
@@ -18,11 +19,19 @@ from nodes.core.config.retry import retry_interval_ms
 from nodes.core.copies.active_copies import ActiveCopies
 from nodes.core.delivery.doubts import Doubts
 from nodes.core.delivery.mailbox_deliveries import MailboxDeliveries
+from nodes.core.delivery.results import (
+    NOT_MOUNTED,
+    Answered,
+    NotNow,
+    Parcel,
+    Result,
+    result_of,
+    unreachable,
+)
 from nodes.core.engine.work import LocalDelivery, Timer, Work
 from nodes.core.interface.effects import DeliverTo, ForkOf
 from nodes.core.interface.inputs import TransmissionAnswered
-from nodes.core.interface.replies import R432_NOT_ACTIVE_HERE, QueueShown
-from nodes.core.model.message import Fork, PrimaryMessage
+from nodes.core.interface.replies import QueueShown
 from nodes.core.model.next_hop import DeliveryType, NextHop
 from nodes.core.sessions.outbound import Sessions
 from nodes.core.sessions.outbound_session import Lease
@@ -31,62 +40,16 @@ MESSAGES_A_CONNECTION = 20
 """SmtpConnectorQueueMessageCountThresholdForConcurrentConnections (F§3.2): so many waiting messages
 make another session worth its handshake."""
 MOST_CONNECTIONS = 8
-# enhanced codes of what has no way; of what is too large for its way 5.3.4
-NO_WAY = {"RESOLVER.ADR.RecipLimit": "5.5.3", "RESOLVER.RST.SendSizeLimit.Org": "5.2.3"}
-NOT_MOUNTED = " ".join((str(R432_NOT_ACTIVE_HERE.code), *R432_NOT_ACTIVE_HERE.lines))
 
-
-@dataclass(frozen=True, slots=True)
-class Parcel:
-    """One fork to be handed out, to the copy of `epoch` where it goes into a mailbox database.
-    `queue`: the next hop that it waited for, which is not that of the fork where it is redirected.
-    """
-
-    message: PrimaryMessage
-    fork: Fork
-    queue: NextHop
-    epoch: int = 0
-
-    @property
-    def redirected_to(self) -> NextHop | None:
-        hop = self.fork.next_hop
-        return hop if hop.is_redirected else None
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """The next hop has it for good for some recipients, or never will; of each recipient one thing
-    is said. `refused` (5xx) and `deferred` (4xx, to be tried again) come with status text.
-    `server`: which one it was, where the message was sent.
-    """
-
-    reply: str
-    delivered: tuple[str, ...]
-    duplicates: tuple[str, ...] = ()
-    refused: tuple[tuple[str, str], ...] = ()
-    deferred: tuple[tuple[str, str], ...] = ()
-    server: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class NotNow:
-    """It may take it later, for all recipients: 4xx, no session, a session lost in the middle (in
-    doubt, so again). `was_offered`: the next hop was reached; `broke`: the session was lost while
-    the message was sent.
-    """
-
-    reason: str
-    was_offered: bool = False
-
-
-Result: TypeAlias = Answered | NotNow
 Report: TypeAlias = Callable[[Parcel, Result], None]
 Take: TypeAlias = Callable[[int, NextHop], Parcel | None]
+Idle: TypeAlias = Callable[[NextHop], None]
 
 
 class DeliveryQueue:
     """`take(internal id, next hop)` gives the parcel or None where it is not wanted any more;
-    `report` gets each result.
+    `report` gets each result; `idle` hears that the queue was empty for QueueMaxIdleTime, and is to
+    be removed.
     """
 
     def __init__(
@@ -99,6 +62,7 @@ class DeliveryQueue:
         deliveries: MailboxDeliveries,
         take: Take,
         report: Report,
+        idle: Idle,
     ) -> None:
         self.next_hop = next_hop
         self._deliveries = deliveries
@@ -109,6 +73,10 @@ class DeliveryQueue:
         self._active_copies = active_copies
         self._take = take
         self._report = report
+        self._idle = idle
+        self._is_empty = False
+        self._empty_since_ms = 0
+        self._removal: Timer | None = None
         self._doubts = Doubts()
         self._aside: dict[int, Timer] = {}
         self._held: list[int] = []
@@ -147,6 +115,7 @@ class DeliveryQueue:
         if (timer := self._aside.pop(internal_id, None)) is not None:
             timer.cancel()
         del self._attempts[internal_id]
+        self._look_whether_empty()
 
     def hold(self, internal_id: int) -> None:
         """It waits for nobody but mailboxes that move."""
@@ -164,6 +133,7 @@ class DeliveryQueue:
             if parcel is not None:
                 self._active[parcel.epoch] += 1
                 self._hand_out(parcel)
+        self._look_whether_empty()
 
     def _may_go(self) -> bool:
         return self._retry is None or self._is_redirected
@@ -182,7 +152,7 @@ class DeliveryQueue:
     def _hand_out(self, parcel: Parcel) -> None:
         database = parcel.fork.next_hop.database
         if self.next_hop.delivery_type is DeliveryType.UNREACHABLE:
-            self._work.at(self._work.now_ms, lambda: self._finish(parcel, _unreachable(parcel)))
+            self._work.at(self._work.now_ms, lambda: self._finish(parcel, unreachable(parcel)))
         elif database is None or not self._is_local():
             self._to_one_of(parcel, self._active_copies.targets_of(parcel.fork))
         elif self._active_copies.takes(database):
@@ -235,7 +205,7 @@ class DeliveryQueue:
 
         def answered(answer: TransmissionAnswered) -> None:
             lease.release()
-            self._finish(parcel, _result(parcel, answer, lease.peer))
+            self._finish(parcel, result_of(parcel, answer, lease.peer))
 
         def lost(reason: str) -> None:
             self._finish(parcel, NotNow(reason, was_offered=True))
@@ -263,8 +233,10 @@ class DeliveryQueue:
             self._settle(internal_id, result)
         elif self._is_redirected:
             pass  # it goes to the other server at once
-        elif result.was_offered and self._doubts.is_its_own(internal_id):
+        elif result.is_own:
             self._set_aside(internal_id)
+        elif result.was_offered and self._doubts.is_its_own(internal_id):
+            self._set_aside_as_doubtful(internal_id)
         else:
             self._fail()
             if not result.was_offered:
@@ -291,9 +263,16 @@ class DeliveryQueue:
             del self._attempts[internal_id]
 
     def _set_aside(self, internal_id: int) -> None:
+        """It waits for MessageRetryInterval, however often it was put off."""
+        self._wait_aside(internal_id, self._config.server.message_retry_interval_ms)
+
+    def _set_aside_as_doubtful(self, internal_id: int) -> None:
         """It waits as long as a queue would that failed as often."""
         self._attempts[internal_id] += 1
         wait_ms = retry_interval_ms(self._config.server, self._attempts[internal_id])
+        self._wait_aside(internal_id, wait_ms)
+
+    def _wait_aside(self, internal_id: int, wait_ms: int) -> None:
         due_ms = self._work.now_ms + wait_ms
         self._aside[internal_id] = self._work.at(due_ms, lambda: self._back_again(internal_id))
 
@@ -311,6 +290,27 @@ class DeliveryQueue:
     def _try_again(self) -> None:
         self._retry = None
         self.pump()
+
+    def _look_whether_empty(self) -> None:
+        """One timer at a time: it is set again when due, and not whenever the last message goes."""
+        was_empty, self._is_empty = self._is_empty, not self.length
+        if self._is_empty and not was_empty:
+            self._empty_since_ms = self._work.now_ms
+            if self._removal is None:
+                self._removal = self._work.at(self._removal_ms, self._remove_if_idle)
+
+    @property
+    def _removal_ms(self) -> int:
+        return self._empty_since_ms + self._config.server.queue_max_idle_time_ms
+
+    def _remove_if_idle(self) -> None:
+        self._removal = None
+        if self._is_empty and self._work.now_ms < self._removal_ms:
+            self._removal = self._work.at(self._removal_ms, self._remove_if_idle)
+        elif self._is_empty:
+            if self._retry is not None:
+                self._retry.cancel()
+            self._idle(self.next_hop)
 
     def redirect(self) -> None:
         """All that waits goes to another server, which `take` names."""
@@ -347,39 +347,3 @@ def _prologue(parcel: Parcel) -> DeliverTo | ForkOf | None:
     if hop.database is not None:
         return DeliverTo(hop.database, name)
     return None if hop.is_outside else ForkOf(name)
-
-
-def _unreachable(parcel: Parcel) -> Answered:
-    """Nobody is asked: this message will never pass."""
-    reason = parcel.fork.next_hop.name
-    status = f"550 {NO_WAY.get(reason, '5.3.4')} {reason}"
-    return Answered(status, (), refused=tuple((each, status) for each in parcel.fork.recipients))
-
-
-def _result(parcel: Parcel, answer: TransmissionAnswered, server: str) -> Result:
-    """What was said of one recipient counts for it, the last word for the others; those put off are
-    the only ones to be tried again (RFC 5321 sections 4.2.1, 4.5.4.1). What is neither a yes nor a
-    no for good is no acknowledgement.
-    """
-    reply = f"{answer.code} {answer.text}"
-    apart = {address: (code, f"{code} {text}") for address, code, text in answer.refused}
-    said = [(r, *apart.get(r, (answer.code, reply))) for r in parcel.fork.recipients]
-    delivered = tuple(r for r, code, _ in said if 200 <= code < 300)
-    refused = tuple((r, status) for r, code, status in said if code >= 500)
-    settled = {*delivered, *(r for r, _ in refused)}
-    deferred = tuple((r, status) for r, _, status in said if r not in settled)
-    if not settled:
-        return NotNow(reply, was_offered=True)
-    return Answered(reply, delivered, refused=refused, deferred=deferred, server=server)
-
-
-def by_status(said: tuple[tuple[str, str], ...]) -> dict[str, tuple[str, ...]]:
-    """Recipients by what was said of them."""
-    found: dict[str, tuple[str, ...]] = {}
-    for recipient, status in said:
-        found[status] = (*found.get(status, ()), recipient)
-    return found
-
-
-def addresses(said: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
-    return tuple(recipient for recipient, _ in said)

@@ -12,9 +12,10 @@ from functools import partial
 from nodes.core.categorizer.mailboxes import Mailboxes
 from nodes.core.config.config import NodeConfig
 from nodes.core.copies.active_copies import ActiveCopies, CopyMoved
-from nodes.core.delivery.delivery_queue import DeliveryQueue, Parcel, Result
+from nodes.core.delivery.delivery_queue import DeliveryQueue
 from nodes.core.delivery.mailbox_deliveries import MailboxDeliveries
 from nodes.core.delivery.redirecting import Redirecting
+from nodes.core.delivery.results import Parcel, Result
 from nodes.core.delivery.tracked import Tracked
 from nodes.core.engine.work import Work
 from nodes.core.interface.replies import QueueShown
@@ -50,14 +51,25 @@ class DeliveryQueues:
             deliveries=MailboxDeliveries(most, self._go_on),
             take=take,
             report=report,
+            idle=self._remove,
         )
         self.redirecting = Redirecting(self._queues)
 
     def of(self, next_hop: NextHop) -> DeliveryQueue:
-        """Made when something is to wait for that next hop first."""
+        """Made when something is to wait for that next hop first, or again after it was removed."""
         if next_hop not in self._queues:
             self._queues[next_hop] = self._make(next_hop)
         return self._queues[next_hop]
+
+    def _remove(self, next_hop: NextHop) -> None:
+        """It was empty for QueueMaxIdleTime. How often it had failed is forgotten with it."""
+        del self._queues[next_hop]
+
+    def leave(self, internal_id: int, next_hop: NextHop) -> None:
+        """The message waits for that next hop no more."""
+        queue = self._queues.get(next_hop)
+        if queue is not None:
+            queue.leave(internal_id)
 
     def _go_on(self) -> None:
         """A mailbox delivery is over, and another one may begin: of each queue in its turn, so that
@@ -70,9 +82,9 @@ class DeliveryQueues:
             queue.pump()
 
     def shown(self) -> tuple[QueueShown, ...]:
-        """Every queue that holds something, by its next hop."""
+        """Every queue, by its next hop; also those that are empty, until they are removed."""
         queues = sorted(self._queues.items(), key=lambda item: str(item[0]))
-        return tuple(queue.shown() for _, queue in queues if queue.length)
+        return tuple(queue.shown() for _, queue in queues)
 
     def length_of(self, next_hop: NextHop) -> int:
         """How many messages the queue of that next hop holds, those on their way out too."""
@@ -136,6 +148,6 @@ class DeliveryQueues:
         for to, recipients in elsewhere.items():
             tracked.reroute(next_hop, tuple(recipients), to)
         if next_hop not in tracked.forks:
-            self.of(next_hop).leave(internal_id)
+            self.leave(internal_id, next_hop)
             self.redirecting.ended(internal_id, next_hop)
         return new

@@ -1,9 +1,9 @@
 """Whose fault a failed attempt is: the message's, or the next hop's.
 
-A message that breaks its session (connection lost while it was sent), or is put off by the next hop
-(4xx, a reply that is none), may do so for what it is, again and again, and must not hold up those
-behind it. So it is set aside and waits for a retry of its own, while the next one is tried. If that
-fails as well, the next hop is to blame, and the whole queue waits (RT-5).
+A message that breaks its session (connection lost while it was sent; a 421, a reply that is none)
+may do so for what it is, again and again, and must not hold up those behind it. So it is set aside
+and waits for a retry of its own, while the next one is tried. If that fails as well, the next hop
+is to blame, and the whole queue waits (RT-5).
 
 It is never given up for that: a network that carries small mail and no large mail shows a sender
 the same, and may be healed. It is tried again, and expires. Exchange's poison messages are those

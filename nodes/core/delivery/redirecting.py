@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from nodes.core.delivery.delivery_queue import Answered, DeliveryQueue, Parcel, Result
+from nodes.core.delivery.delivery_queue import DeliveryQueue
+from nodes.core.delivery.results import Answered, Parcel, Result
 from nodes.core.model.next_hop import DeliveryType, NextHop
 
 Left: TypeAlias = set[tuple[int, NextHop]]

@@ -44,6 +44,7 @@ R421_TOO_MANY_OF_SOURCE = _reply(
 R421_MESSAGE_RATE = _reply(
     421, "4.4.2 Message submission rate for this client has exceeded the configured limit"
 )
+R421_CONNECTION_RATE = _reply(421, "4.3.2 Service not available")
 R421_STOPPING = _reply(421, "4.3.2 Service not active")
 R432_NOT_ACTIVE_HERE = _reply(
     432, "4.2.0 STOREDRIVER; mailbox database is not active on this server"

@@ -60,11 +60,11 @@ from nodes.core.model.outbox import IntoOutbox
 from nodes.core.moves.mailbox_moves import MailboxMoves
 from nodes.core.receiving.intake import Intake
 from nodes.core.receiving.limits import message_refusal, recipient_refusal
-from nodes.core.receiving.message_rate import MessageRate
 from nodes.core.routing.boundary import is_inside, is_transport
 from nodes.core.sessions.inbound import InboundSessions
 from nodes.core.sessions.inbound_session import InboundSession
 from nodes.core.sessions.inbound_states import InboundMove
+from nodes.core.sessions.rate import RatePerMinute
 from nodes.core.shadow.redundancy import ShadowRedundancy
 from nodes.core.submission.submission import Submission
 
@@ -103,10 +103,11 @@ class Receiving:
         self._mailboxes = mailboxes
         self._moves = moves
         self._intake = intake
-        self._rate = MessageRate(config.server.limits.message_rate_limit)
+        self._rate = RatePerMinute(config.server.limits.message_rate_limit)
 
     def opened(self) -> None:
         self._rate.begin(self._work.now_ms)
+        self._sessions.begin()
 
     def shadow_requested(self, asked: ShadowRequested) -> None:
         session = self._sessions.named(asked.session)
@@ -171,7 +172,7 @@ class Receiving:
 
     def recipient_offered(self, offered: RecipientOffered) -> None:
         session = self._sessions.named(offered.session)
-        if session is not None:
+        if session is not None and self._sessions.lets_in(session):
             reply = self._of_recipient(session, offered)
             is_tarpitted = reply.code >= 500 and session.peer is None
             wait_ms = self._config.server.limits.tarpit_interval_ms if is_tarpitted else 0

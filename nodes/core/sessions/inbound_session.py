@@ -33,6 +33,7 @@ class InboundSession:
         self.state = InboundState.READY
         self.announced: Prologue | IntoOutbox | None = None
         self.is_lost = False
+        self.is_let_in = False
         self.closes_ms = work.now_ms + config.receive_connection_timeout_ms
         self._most_errors = config.limits.max_protocol_errors
         self._errors = 0

@@ -31,7 +31,7 @@ from spark_eval.expected.node.front_ends import longest_behind_ms
 from spark_eval.histories.message import Message
 from spark_eval.histories.organisation.server import Server
 from spark_eval.histories.run import Run
-from spark_eval.histories.sending import OVER_RATE, TOO_MANY, Attempt
+from spark_eval.histories.sending import OVER_CONNECTION_RATE, OVER_RATE, TOO_MANY, Attempt
 from spark_eval.intervals.interval import touches
 from spark_eval.read.plan import LEDGER
 
@@ -59,7 +59,7 @@ def _cases(message: Message, run: Run) -> Iterator[Case]:
 def _judged(attempt: Attempt, server: Server, run: Run, took_ms: int) -> Judged:
     session_ms, reply = server.config.session_ms, attempt.reply
     limit = limit_ms(server, run) + _behind_ms(attempt, server, run)
-    if (reply or "").startswith((OVER_RATE, TOO_MANY)):
+    if (reply or "").startswith((OVER_RATE, OVER_CONNECTION_RATE, TOO_MANY)):
         return NOT_ASKED
     is_answer = reply is not None and not reply.startswith("421")
     is_slow, quiet_ms = took_ms * 10 >= session_ms, limit - session_ms + QUIET_MS

@@ -1,4 +1,5 @@
-"""retries_paced: no server tries a queue again earlier than its ladder allows, nor later (RT-5).
+"""retries_paced: no server tries a queue again earlier than its ladder allows, nor a message that
+was put off earlier than MessageRetryInterval, nor either later (RT-5).
 
 Asks every attempt at a message that its server had put off: it began no earlier than the wait after
 the failure before. DEFER and SEND rows say when an attempt ended; where the session was opened for
@@ -6,14 +7,15 @@ it and never stood, the connectivity log says when it began. The first failure o
 sets the wait, and that is one after the message was last tried, or came. How far up the ladder its
 queue is, is known where no attempt reached anybody, as often as this message was put off since
 anything went through; else the lowest rung counts, since a message may have been put aside by
-itself.
+itself. A message that its next hop put off by an answer of its own (4yz, but for 421, and for a
+mailbox database that is not active there) waits for MessageRetryInterval, whatever its queue does.
 
 Not asked: the first attempt at a message, since new mail may try its queue; the first after a
 restart; mail for a database that has several copies, which may be active elsewhere by then; what
-is near a hole of the log. Nor, whether it is late: what goes to another boundary, where several
-servers are tried one after another; what was to be redirected meanwhile; an attempt of which nobody
-knows when it began, since a fault may have held it up; nor while its server may have stood still,
-or its disk was full.
+is near a hole of the log; MessageRetryInterval where a plan does not say it. Nor, whether it is
+late: what goes to another boundary, where several servers are tried one after another; what was to
+be redirected meanwhile; an attempt of which nobody knows when it began, since a fault may have held
+it up; nor while its server may have stood still, or its disk was full.
 """
 
 from __future__ import annotations
@@ -29,9 +31,12 @@ from spark_eval.expected.mail.calls import slack_ms
 from spark_eval.expected.mail.redirections import may_redirect
 from spark_eval.expected.mail.tries import Tried, Try, least_ms, longest_ms, tried
 from spark_eval.histories.message import Message
+from spark_eval.histories.queues import is_put_off
 from spark_eval.histories.run import Run
 from spark_eval.intervals.interval import touches
 from spark_eval.read.plan import TRACKING
+
+LAST_RUNG = 1_000
 
 
 def _cases(message: Message, run: Run) -> Iterator[Case]:
@@ -49,6 +54,11 @@ def _case(queued: Tried, before: Try, after: Try, run: Run) -> Iterator[Case]:
     failure = queued.queue.first_failure(since_ms, row.at_ms)
     failed_ms = row.at_ms if failure is None else failure
     due_ms = failed_ms + least_ms(before.rung, server.config)
+    is_own_wait = is_put_off(row) and server.config.says_put_off
+    if is_own_wait and may_redirect(server.name, run, row.at_ms, after.row.at_ms):
+        return
+    if is_own_wait:
+        failed_ms, due_ms = row.at_ms, row.at_ms + server.config.put_off_ms
     is_own = after.opened_ms is not None and after.opened_ms >= row.at_ms
     began_ms = after.opened_ms if is_own and after.opened_ms else after.row.at_ms
     early = bound(began_ms, due_ms - server.slack_ms, None)
@@ -77,17 +87,24 @@ def _late(queued: Tried, before: Try, after: Try, due_ms: int, run: Run) -> tupl
         return None
     if may_redirect(server.name, run, row.at_ms, began_ms):
         return None
-    if not queued.queue.rests(row.at_ms, began_ms):
+    is_own_wait = is_put_off(row) and config.says_put_off
+    if not is_own_wait and not queued.queue.rests(row.at_ms, began_ms):
+        return None
+    from_ms = row.at_ms - longest_ms(LAST_RUNG, config)
+    if is_own_wait and queued.queue.may_wait(from_ms, began_ms):
         return None
     troubles = (each.at for each in run.routes.troubles(server.name, place))
     if not opened and touches(troubles, due_ms, after.row.at_ms):
         return None
+    vague_ms = server.slack_ms + slack_ms(run)
+    if is_own_wait:
+        return (began_ms, due_ms + vague_ms) if began_ms > due_ms + vague_ms else None
     # a failure is logged late, and its wait counts from when it was
     failed = queued.queue.failed_in_a_row(
         row.at_ms, lambda times: least_ms(times, config) - server.slack_ms
     )
     wait_ms = longest_ms(max(failed, before.times), config)
-    latest_ms = row.at_ms + wait_ms + server.slack_ms + slack_ms(run)
+    latest_ms = row.at_ms + wait_ms + vague_ms
     return (began_ms, latest_ms) if began_ms > latest_ms else None
 
 

@@ -1,6 +1,6 @@
 """connections_limited: clients have no more sessions at a time, and send no more messages in a
-minute, than the Receive connector permits, none is sent away before, and no server opens more
-sessions than it may (TL-5).
+minute, than the Receive connector permits, nor open more sessions in one than their server does,
+none is sent away before, and no server opens more sessions than it may (TL-5).
 
 To a server of this lab all clients are of one source, the proxy, so that of
 MaxInboundConnectionPerSource, MaxInboundConnectionPercentagePerSource and MaxInboundConnection the
@@ -8,8 +8,11 @@ least counts. Asks of strangers, whenever one is greeted, how many sessions of t
 there by then; and of each who is sent away for a limit of its source, whether so many clients may
 have been there. Asks of the workload how many messages a server surely took in a minute, and of
 each that is refused with 421 4.4.2 whether MessageRateLimit of them may have been let through in
-the minute before. Asks of the connectivity log of a server whether it had more sessions open for
-deliveries and shadow messages than MaxOutboundConnections, or to one server than
+the minute before. Asks the same of connections that say a recipient, whosesoever they are: how many
+messages a server surely took in a minute, each over a connection of its own, and of each that is
+refused with 421 4.3.2 whether MaxConnectionRatePerMinute of them may have come in the minute
+before. Asks of the connectivity log of a server whether it had more sessions open for deliveries
+and shadow messages than MaxOutboundConnections, or to one server than
 MaxPerDomainOutboundConnections. Servers of the organisation do not count, nor does what goes into
 an Outbox.
 
@@ -32,7 +35,7 @@ from spark_eval.histories.message import Message
 from spark_eval.histories.organisation.server import Server
 from spark_eval.histories.organisation.settings import UNLIMITED
 from spark_eval.histories.run import Run
-from spark_eval.histories.sending import OF_SOURCE, OVER_RATE, Attempt
+from spark_eval.histories.sending import OF_SOURCE, OVER_CONNECTION_RATE, OVER_RATE, Attempt
 from spark_eval.histories.sessions import Session
 from spark_eval.intervals.interval import Interval, touches
 from spark_eval.read.plan import MINUTE_MS
@@ -50,9 +53,11 @@ def _of_message(message: Message, run: Run) -> Iterator[Case]:
         server, start_ms, end_ms = _server(attempt, run), attempt.started_ms, attempt.ended_ms
         if server is None or start_ms is None or end_ms is None:
             continue
-        if (attempt.reply or "").startswith(OVER_RATE):
-            vague_ms = run.finest_ms + server.askew_ms
-            minute = Interval(start_ms - MINUTE_MS - vague_ms, end_ms)
+        vague_ms = run.finest_ms + server.askew_ms
+        minute = Interval(start_ms - MINUTE_MS - vague_ms, end_ms)
+        if (attempt.reply or "").startswith(OVER_CONNECTION_RATE):
+            yield from _refused(server, message.message_id, end_ms, attempt, minute, run)
+        elif (attempt.reply or "").startswith(OVER_RATE):
             passed, limit = _let_through(server, minute, run), server.config.max_rate
             detail = f"{server.name} refuses it after {passed} messages in a minute, not {limit}"
             yield from asked(
@@ -78,8 +83,26 @@ def _let_through(server: Server, minute: Interval, run: Run) -> int:
     return sum(each.touches(minute.lo, minute.hi) for each in times)
 
 
+def _refused(
+    server: Server, who: str, at_ms: int, shown: Shown, minute: Interval, run: Run
+) -> Iterator[Case]:
+    """For the connections of a minute, those of strangers and behind front ends too."""
+    behind = [each.name for each in run.servers.values() if each.is_front_end]
+    mail = (each for name in (server.name, *behind) for each in run.traffic.under_way.get(name, ()))
+    calls = [each.at for each in mail if each.connects is not False]
+    calls += [at for at, _ in _sessions(server, run)]
+    came = sum(each.touches(minute.lo, minute.hi) for each in calls)
+    most = server.config.max_connection_rate
+    detail = f"{server.name} refuses {who} after {came} connections in a minute, not {most}"
+    status = bound(came, most, None)
+    yield from asked(status, who, TL_5, detail, at_ms, shown, server=server.name)
+
+
 def _of_server(server: Server, run: Run) -> Iterator[Case]:
-    yield from _messages(server, run)
+    mail = run.traffic.under_way.get(server.name, ())
+    limit, most = server.config.max_rate, server.config.max_connection_rate
+    yield from _in_a_minute(server, "messages", limit, [m.at for m in mail if m.counts], run)
+    yield from _in_a_minute(server, "connections", most, [m.at for m in mail if m.connects], run)
     opened = [each for name, each in run.sessions if name == server.name and _is_pooled(each)]
     yield from _opened(server, opened, "MaxOutboundConnections", server.config.max_outbound, run)
     for peer, own in grouped(opened, lambda each: each.rows[-1].peer).items():
@@ -113,17 +136,19 @@ def _steps(session: Session) -> Iterator[tuple[ConnectivityRow, int]]:
             yield row, step
 
 
-def _messages(server: Server, run: Run) -> Iterator[Case]:
+def _in_a_minute(
+    server: Server, what: str, limit: int, times: list[Interval], run: Run
+) -> Iterator[Case]:
     """As many as are surely too many, where all of them came in less than a minute."""
-    limit = server.config.max_rate
     if limit >= UNLIMITED or server.is_front_end or server.askew_ms:
         return
-    mail = run.traffic.under_way.get(server.name, ())
-    taken = sorted(each.at for each in mail if each.counts)
+    taken = sorted(times)
     for start in range(len(taken) - limit):
-        first_ms, last_ms = taken[start].lo, max(each.hi for each in taken[start:][: limit + 1])
+        first_ms, last_ms = taken[start].lo, taken[start + limit].lo
+        if last_ms - first_ms < MINUTE_MS:
+            last_ms = max(each.hi for each in taken[start : start + limit + 1])
         is_excused = touches(server.away(), first_ms, last_ms)
-        detail = f"{server.name} takes {limit + 1} messages in a minute, at most {limit}"
+        detail = f"{server.name} takes {limit + 1} {what} in a minute, at most {limit}"
         in_ms = last_ms - first_ms + run.finest_ms
         status = bound(in_ms, MINUTE_MS, None, is_excused=is_excused)
         yield from asked(status, server.name, TL_5, detail, last_ms, server=server.name)
@@ -164,6 +189,9 @@ def _of_sessions(
         yield from asked(status, row.stranger, TL_5, detail, at.lo, row, server=server.name)
         if (row.reply or "").startswith(OF_SOURCE):
             yield from _sent_away(server, row.stranger, at.hi, row, [at for at, _ in sessions], run)
+        elif (row.reply or "").startswith(OVER_CONNECTION_RATE):
+            minute = Interval(at.lo - MINUTE_MS - run.finest_ms - server.askew_ms, at.hi)
+            yield from _refused(server, row.stranger, at.hi, row, minute, run)
 
 
 def _sent_away(

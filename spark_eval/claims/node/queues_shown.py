@@ -5,8 +5,9 @@ Asks every answer to somebody who looked, by the plan: each queue that has to be
 messages are in delivery queues, of how many each other server holds the shadow message, how many
 are in each shadow queue and in the Primary Safety Net, and how often each step of shadow redundancy
 was done since the process began. Each number lies between what certainly was so at that moment and
-what possibly was. And the levels of back pressure are those of the lifecycle log, the last question
-of a shadow server that of its own log.
+what possibly was. A delivery queue is shown from its first message until it was empty for
+QueueMaxIdleTime, and no longer. And the levels of back pressure are those of the lifecycle log, the
+last question of a shadow server that of its own log.
 
 Not asked: near a hole of the log, or of what a server kept over a restart that its log does not
 have; how many copies a Shadow Safety Net holds.
@@ -22,8 +23,10 @@ from spark_eval.cases.forms import bound
 from spark_eval.cases.words import stamp
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail.calls import slack_ms
+from spark_eval.expected.node.queues_there import ANY
 from spark_eval.expected.node.shown_queues import (
     COUNTED,
+    DELIVERY,
     MESSAGES,
     SAFETY_NET,
     SHADOW,
@@ -53,6 +56,7 @@ def _cases(run: Run, totals: Totals) -> Iterator[Case]:
             continue
         yield from _whole(look)
         yield from _asked(look, run)
+        yield from _there(look, held, run)
         for kind, name, shown in _numbers(look, held):
             sure, possible = held.get((look.operation, kind, name), (0, 0))
             what = f"{kind} {name}".strip()
@@ -110,6 +114,26 @@ def _asked(look: Look, run: Run) -> Iterator[Case]:
             status, f"{name} asked {look.server.name}", ("SM-20",), detail, look.at.lo,
             server=look.server.name,
         )  # fmt: skip
+
+
+def _there(look: Look, held: Counts, run: Run) -> Iterator[Case]:
+    """Each delivery queue that has to be there, or may not be any more."""
+    server, idle_ms = look.server, look.server.config.idle_ms
+    clocks = run.wrong_clocks.get(server.name, ())
+    if touches(clocks, 0, look.at.hi) or touches(server.away(), look.at.lo - idle_ms, look.at.hi):
+        return
+    shown = {name for kind, name in look.lengths or () if kind == DELIVERY}
+    known = {name for at, kind, name in held if (at, kind) == (look.operation, DELIVERY)}
+    for name in sorted((shown | known) - {ANY}):
+        sure, possible = held.get((look.operation, DELIVERY, name), (0, 0))
+        may_be_any = (look.operation, DELIVERY, ANY) in held
+        status = bound(int(name in shown), int(sure > 0), int(possible > 0 or may_be_any))
+        did = "showed" if name in shown else "did not show"
+        was = "was not there any more" if name in shown else "was there"
+        detail = f"{server.name} {did} {name} at {stamp(look.at.lo)}; by its log it {was}"
+        yield from asked(
+            status, f"{name} of {server.name}", REQUIRED, detail, look.at.lo, server=server.name
+        )
 
 
 def _wrongly_asked(look: Look, name: str, questions: Questions, begun_ms: int, late_ms: int) -> str:

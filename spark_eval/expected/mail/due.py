@@ -10,12 +10,13 @@ in the middle of that, may wait for a shadow first: at most ConnectionTimeout, w
 could take one is out of reach (SM-13). A server outside may put recipients off by itself; each such
 answer, in time, puts the delivery off by a step of the ladder, and so does one to another message
 of the same queue. Those of the lab never do, so where it made the record such an answer is its
-server's word alone. What was lost with a queue database is owed no more by that server.
+server's word alone. Where a fault was in the way, an answer that put the message off by itself puts
+it off by MessageRetryInterval. What was lost with a queue database is owed no more by that server.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from spark_eval.expected.mail.addressees import addressees, answered_for
@@ -26,12 +27,14 @@ from spark_eval.histories.message import Message
 from spark_eval.histories.organisation.server import Server
 from spark_eval.histories.organisation.settings import ServerConfig
 from spark_eval.histories.primary import Primary, key_of
-from spark_eval.histories.queues import Answer, is_answer
+from spark_eval.histories.queues import Answer, is_answer, is_put_off
 from spark_eval.histories.run import Run
 from spark_eval.histories.traffic import stood_still_ms
 from spark_eval.histories.ways import Trouble
+from spark_eval.intervals.interval import touches
 from spark_eval.read.clocks_off import FAR_ABOVE
 from spark_eval.read.names import Ref
+from spark_eval.read.rows import TrackingRow
 
 # handing over and storing, a wall second each
 EXCHANGES = 2
@@ -128,15 +131,38 @@ def _put_off(due_ms: int, leg: Leg, message: Message, run: Run, base: int) -> in
     config, met, queuing = leg.server.config, _met(leg, run), _queuing(leg, run)
     hang_ms = config.timeout_ms + (config.session_ms if leg.is_anew else 0)
     first_ms = after_troubles(due_ms, met, config, hang_ms, queuing, base)
-    if not leg.is_away or run.is_made:
-        return first_ms
+    waits = [(at_ms, config.put_off_ms) for at_ms in _put_off_at(leg, message, met)]
+    if leg.is_away and not run.is_made:
+        own, others = _own_answers(leg, message), run.answers.get(_queue(leg), ())
+        waits += [
+            (each.at_ms, max(config.put_off_ms, _nth_step_ms(each.nth, config))) for each in own
+        ]
+        waits += [(each.at_ms, _nth_step_ms(each.nth, config)) for each in others]
     later_ms = first_ms
-    for answer in sorted([*_own_answers(leg, message), *run.answers.get(_queue(leg), ())]):
-        if answer.at_ms <= later_ms:
-            later_ms = max(later_ms, answer.at_ms + _nth_step_ms(answer.nth, config) + base)
+    for at_ms, wait_ms in sorted(waits):
+        if at_ms <= later_ms:
+            later_ms = max(later_ms, at_ms + wait_ms + base)
     if later_ms == first_ms:
         return first_ms
     return after_troubles(later_ms, met, config, hang_ms, queuing, base)
+
+
+def _put_off_at(leg: Leg, message: Message, met: Iterable[Trouble]) -> list[int]:
+    """When this recipient was put off by an answer to its message, while a fault was in the way."""
+    server, times = leg.server, _times(leg, message, is_put_off)
+    spans = [each.prolonged(server.config.timeout_ms).longer(server.slack_ms) for each in met]
+    return [at_ms for at_ms in times if touches(spans, at_ms - server.slack_ms, at_ms)]
+
+
+def _times(leg: Leg, message: Message, concerns: Callable[[TrackingRow], bool]) -> list[int]:
+    """Of rows of DEFER about this recipient, in order."""
+    return sorted(
+        row.at_ms
+        for row in message.of_event("DEFER")
+        if concerns(row)
+        and key_of(row) == leg.primary.key
+        and leg.recipient in (row.recipients or ())
+    )
 
 
 def _queue(leg: Leg) -> tuple[str, str]:
@@ -145,13 +171,7 @@ def _queue(leg: Leg) -> tuple[str, str]:
 
 def _own_answers(leg: Leg, message: Message) -> list[Answer]:
     """When this recipient was put off by what a server outside answered."""
-    times = sorted(
-        row.at_ms
-        for row in message.of_event("DEFER")
-        if is_answer(row)
-        and key_of(row) == leg.primary.key
-        and leg.recipient in (row.recipients or ())
-    )
+    times = _times(leg, message, is_answer)
     return [Answer(at_ms, number) for number, at_ms in enumerate(times, start=1)]
 
 

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from spark_eval.expected.mail.forks import forks_of
+from spark_eval.expected.node.queues_there import perhaps_there, surely_there
 from spark_eval.expected.safety_net.operations import operations
 from spark_eval.expected.shadow.in_queues import queued
 from spark_eval.expected.shadow.shadow_copies import copies_of, expired_ms
@@ -24,7 +25,7 @@ from spark_eval.read.operation_kinds import Looked
 from spark_eval.read.rows import grouped
 
 MESSAGES, SHADOW, SAFETY_NET = "messages", "shadow", "primary-safety-net"
-SHADOWED_BY = "shadowed-by"
+SHADOWED_BY, DELIVERY = "shadowed-by", "delivery"
 # a copy whose stay is over is swept within this
 SWEPT_MS = 120_000
 COUNTED = ("HAREDIRECT", "HAREDIRECTFAIL", "HARECEIVE", "HADISCARD", "RESUBMIT")
@@ -107,6 +108,7 @@ def held(message: Message, run: Run) -> Iterator[Held]:
             yield from _primaries(each, look, run)
             yield from _shadowed(each, look, run)
             yield from _shadows(each, look, run)
+            yield from _queues(each, look, run)
             yield from _counted(each, look)
 
 
@@ -162,6 +164,14 @@ def _shadows(message: Message, look: Look, run: Run) -> Iterator[Held]:
         kept = (first.at_ms, min((*ends, lost_ms)))
         make = _held if shadow.held is not None else _perhaps
         yield from make(look, SHADOW, key.primary.server, *kept)
+
+
+def _queues(message: Message, look: Look, run: Run) -> Iterator[Held]:
+    """For its sake a delivery queue is there."""
+    for name, span in surely_there(message, look, run):
+        yield from _held(look, DELIVERY, name, span.lo, span.hi)
+    for name, span in perhaps_there(message, look, run):
+        yield from _perhaps(look, DELIVERY, name, span.lo, span.hi)
 
 
 def _counted(message: Message, look: Look) -> Iterator[Held]:

@@ -94,7 +94,7 @@ def notified(dsns: Iterable[Dsn], reader: str, action: str) -> Notified:
 def dsn_given_up(dsns: Iterable[MadeByServer], reader: str, run: Run) -> Ref | None:
     """Where a server gave up a DSN to `reader`, and a fault was in its way all the time: a DSN has
     no sender whom another one could be sent to (RFC 5321 section 4.5.5), so nobody hears of it. It
-    was in trouble with it, and after that no longer than an attempt hangs and the retry ladder
+    was in trouble with it, and after that no longer than an attempt hangs and a queue or a message
     waits (RT-5). Or it was delivered, and lost with a copy of a mailbox database whose Safety Net
     could not be asked in time, or was lost too.
     """
@@ -133,7 +133,8 @@ def _was_in_trouble(
     dsn: MadeByServer, failed: TrackingRow, server: Server, troubles: Iterable[Trouble], run: Run
 ) -> bool:
     config = server.config
-    wait_ms = max(config.glitch_ms, config.transient_ms, config.outage_ms) + int(1000 * run.speed)
+    waits_ms = (config.glitch_ms, config.transient_ms, config.outage_ms, config.put_off_ms)
+    wait_ms = max(waits_ms) + int(1000 * run.speed)
     until_ms = dsn.row.at_ms
     for trouble in troubles:
         if trouble.at.lo <= until_ms:

@@ -54,7 +54,8 @@ class TransportConfig:
 class ServerConfig:
     """Of one server: `preference`, where it has one of its own (SR-3); `timeout_ms` of its Send
     connector, `session_ms` and what follows up to `tarpit_ms` of its Receive connector, the retry
-    ladder (RT-5), and what else intervals need; `given`: all as its plan has them, by section.
+    ladder (RT-5), `put_off_ms`, MessageRetryInterval, `idle_ms`, QueueMaxIdleTime, and what else
+    intervals need; `given`: all as its plan has them, by section.
     """
 
     preference: str | None
@@ -73,6 +74,9 @@ class ServerConfig:
     transients: int
     transient_ms: int
     outage_ms: int
+    put_off_ms: int
+    idle_ms: int
+    max_connection_rate: int
     expiration_ms: int
     delay_ms: int
     max_outbound: int
@@ -80,6 +84,11 @@ class ServerConfig:
     page: int
     window_ms: int
     given: Mapping[str, Mapping[str, str]]
+
+    @property
+    def says_put_off(self) -> bool:
+        """Whether its plan says for how long a message waits that was put off: editions differ."""
+        return "MessageRetryInterval" in (self.given.get("TransportService") or {})
 
 
 # field, section, parameter, Exchange's default (in ms, or a count)
@@ -99,6 +108,9 @@ _SERVER = (
     ("transients", "TransportService", "TransientFailureRetryCount", 6),
     ("transient_ms", "TransportService", "TransientFailureRetryInterval", 5 * MINUTE_MS),
     ("outage_ms", "TransportService", "OutboundConnectionFailureRetryInterval", 10 * MINUTE_MS),
+    ("put_off_ms", "TransportService", "MessageRetryInterval", 15 * MINUTE_MS),
+    ("idle_ms", "TransportService", "QueueMaxIdleTime", 3 * MINUTE_MS),
+    ("max_connection_rate", "TransportService", "MaxConnectionRatePerMinute", 1200),
     ("expiration_ms", "TransportService", "MessageExpirationTimeout", 2 * DAY_MS),
     ("delay_ms", "TransportService", "DelayNotificationTimeout", 4 * HOUR_MS),
     ("max_outbound", "TransportService", "MaxOutboundConnections", 1000),

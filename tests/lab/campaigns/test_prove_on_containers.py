@@ -176,6 +176,7 @@ def test_what_containers_cannot_show_is_not_tried_there(
         "limits",  # one of its defects: the shell refuses it before
         "one-way-heartbeat",  # a heartbeat that is late by less than a timer may be there
         "site-cut",  # a retry likewise
+        "retries-and-idle-queues",  # and a queue that is gone some seconds early
     }
 
 

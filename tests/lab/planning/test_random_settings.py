@@ -232,9 +232,9 @@ MISTAKES = {
         " | a silent session must end before a session that has run too long",
     ),
     "what is not built": (
-        "TransportService: {QueueMaxIdleTime: [1, 2]}",
-        "10:24: settings.random.TransportService, QueueMaxIdleTime, is not built yet"
-        " | leave it out",
+        "ReceiveConnector: {MaxAcknowledgementDelay: [1s, 2s]}",
+        "10:24: settings.random.ReceiveConnector, MaxAcknowledgementDelay, is not built yet"
+        " | of Exchange 2010; nothing replaces it: a message is redundant before its 250",
     ),
     "a word for a number": (
         "TransportService: {QueueGlitchRetryCount: [1, many]}",

@@ -540,6 +540,19 @@ SHAPE = {
             " | it takes 00:00:01 to 1.00:00:00"
         ],
     ),
+    "an idle time, a retry and a rate out of their ranges": (
+        "{ReceiveConnector: {",
+        "{TransportService: {QueueMaxIdleTime: 2h, MessageRetryInterval: 2d,"
+        " MaxConnectionRatePerMinute: 0}, ReceiveConnector: {",
+        [
+            "9:61: settings.servers.par-mbx1.TransportService.QueueMaxIdleTime, '2h', is out of"
+            " range | it takes 00:00:05 to 01:00:00",
+            "9:87: settings.servers.par-mbx1.TransportService.MessageRetryInterval, '2d', is out of"
+            " range | it takes 00:00:01 to 1.00:00:00",
+            "9:119: settings.servers.par-mbx1.TransportService.MaxConnectionRatePerMinute, 0, is"
+            " out of range | it takes 1 to 2147483647",
+        ],
+    ),
 }
 
 NOT_BUILT = {
@@ -832,9 +845,9 @@ TIMELINE = {
     "random kills without time to recover": (
         A_FAULT,
         "{random: {during: 16m..25m, faults: [kill], count: 1}}",
-        "16:56: faults[1].random.count, 1, does not fit: 1 fault of 00:01:00 each, 00:23:00"
-        " (heartbeat 00:01:00, session that hangs 00:10:00, retry 00:10:00, return 00:02:00) to"
-        " recover and 00:02:00 to return need 00:26:00, during lasts 00:09:00"
+        "16:56: faults[1].random.count, 1, does not fit: 1 fault of 00:01:00 each, 00:28:00"
+        " (heartbeat 00:01:00, session that hangs 00:10:00, retry 00:15:00, return 00:02:00) to"
+        " recover and 00:02:00 to return need 00:31:00, during lasts 00:09:00"
         " | ask for fewer, or make during longer",
     ),
     "a cut of no link": (

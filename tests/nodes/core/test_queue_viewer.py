@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nodes.core.interface import inputs as on
 from nodes.shell.verbs.queues import read_reply
-from tests.nodes.core.world import MINUTE, SECOND, USER1, USER2, World
+from tests.nodes.core.world import MINUTE, OUTSIDE, SECOND, USER1, USER2, World
 
 
 def shown(world: World, server: str) -> dict[tuple[str, str], tuple[int, int | None, str]]:
@@ -41,12 +41,60 @@ def test_a_shadow_queue_is_named_after_its_primary_server() -> None:
     assert sum(held) == 4
 
 
-def test_what_was_delivered_is_in_the_safety_net_and_in_no_queue() -> None:
+def is_there(world: World) -> bool:
+    return ("delivery", "database:DB1") in shown(world, "par1")
+
+
+def test_an_empty_queue_is_there_for_queue_max_idle_time() -> None:
+    world = World()
+    assert not is_there(world)
+    world.send("par1", USER1)
+    world.run(3 * MINUTE - SECOND)
+    assert is_there(world)
+    world.run(SECOND)
+    assert not is_there(world)
+
+
+def test_it_is_empty_since_its_last_message_went() -> None:
+    world = World(TransportService={"QueueMaxIdleTime": "10s"})
+    for _ in range(4):
+        world.send("par1", USER1)
+        world.run(9 * SECOND)
+        assert is_there(world)
+    world.run(SECOND)
+    assert not is_there(world)
+
+
+def test_a_queue_that_holds_a_message_is_never_removed() -> None:
+    world = World(TransportService={"QueueMaxIdleTime": "5s"})
+    world.cut[("par1", "lyo2")] = "refuse"
+    world.send("par1", USER2)
+    world.run(20 * MINUTE)
+    assert shown(world, "par1")[("delivery", "database:DB2")][0] == 1
+
+
+def test_one_whose_message_expired_is_removed_and_the_next_one_begins_the_ladder_anew() -> None:
+    times = {"MessageExpirationTimeout": "3m30s", "QueueMaxIdleTime": "10s"}
+    world = World(TransportService={**times, "DelayNotificationTimeout": "1h"})
+    world.cut[("par1", "ext1")] = "refuse"
+    world.send("par1", OUTSIDE, sender="")
+    world.run(3 * MINUTE + 45 * SECOND)
+    assert ("delivery", "external:ext1") not in shown(world, "par1")
+    world.send("par1", OUTSIDE, sender="")
+    _, retry_ms, _ = shown(world, "par1")[("delivery", "external:ext1")]
+    assert retry_ms == world.now_ms + MINUTE
+    world.run(MINUTE + SECOND)
+    _, retry_ms, _ = shown(world, "par1")[("delivery", "external:ext1")]
+    assert retry_ms is not None
+    assert retry_ms <= world.now_ms + MINUTE
+
+
+def test_what_was_delivered_is_in_the_safety_net_and_in_an_empty_queue() -> None:
     world = World()
     world.send("par1", USER1)
     world.run(SECOND)
     seen = shown(world, "par1")
-    assert ("delivery", "database:DB1") not in seen
+    assert seen[("delivery", "database:DB1")] == (0, None, "")
     assert seen[("primary-safety-net", "")][0] == 1
     assert [name for kind, name in seen if kind == "discard"] in (["lyo1"], ["lyo2"])
 

@@ -4,6 +4,7 @@ those it put off are the only ones that it is asked to take again (RFC 5321 sect
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -146,6 +147,44 @@ def test_a_commit_that_fails_is_made_good_in_order() -> None:
     world.run(5 * MINUTE)
     (message,) = kept(world)
     assert [f.recipients for f in message.forks] == [(BOB,), (ANNE, CARL)]
+
+
+def test_it_is_tried_again_after_message_retry_interval_each_time() -> None:
+    world = offered({BOB: BUSY}, TransportService={"MessageRetryInterval": "7m"})
+    world.run(22 * MINUTE)
+    times = [row.at_ms for row in rows(world, "DEFER")]
+    assert [later - earlier for earlier, later in pairwise(times)] == [7 * MINUTE] * 3
+
+
+@pytest.mark.parametrize(
+    ("reply", "waits_ms"),
+    [
+        ((451, "4.3.0 not now"), 7 * MINUTE),
+        ((421, "4.3.2 closing"), MINUTE),
+        ((432, "4.2.0 STOREDRIVER; mailbox database is not active on this server"), MINUTE),
+    ],
+)
+def test_only_an_answer_to_the_message_makes_it_wait_by_itself(
+    reply: tuple[int, str], waits_ms: int
+) -> None:
+    world = World(TransportService={"MessageRetryInterval": "7m"})
+    world.refuse_with = {"ext1": reply}
+    world.send("par1", *ALL, message_id=MESSAGE)
+    world.run(15 * MINUTE)
+    first, second, *_ = (row.at_ms for row in rows(world, "DEFER"))
+    assert second - first == waits_ms
+
+
+def test_many_that_are_put_off_wait_each_by_itself_and_no_queue_does() -> None:
+    world = World(TransportService={"MessageRetryInterval": "7m"})
+    world.refuse_with = {"ext1": (451, "4.3.0 not now")}
+    for number in range(5):
+        world.send("par1", *ALL, message_id=f"<put-off{number}@x>")
+    world.refuse_with = {}
+    world.send("par1", ANNE, message_id="<two@x>")
+    assert [message_id for message_id, _ in world.external] == ["<two@x>"]
+    world.run(7 * MINUTE)
+    assert len(world.external) == 6
 
 
 def test_one_put_off_recipient_holds_up_no_other_message() -> None:

@@ -11,13 +11,14 @@ from nodes.core.engine.work import Work
 from nodes.core.interface.effects import HangUp, OpenSession
 from nodes.core.interface.inputs import (
     CommandNotUnderstood,
+    OutboxRequested,
     RecipientOffered,
     SessionActive,
     SessionOpened,
 )
-from nodes.core.receiving.message_rate import MessageRate
 from nodes.core.sessions.outbound import Sessions
-from tests.nodes.core.world import MINUTE, SECOND, World, config
+from nodes.core.sessions.rate import RatePerMinute
+from tests.nodes.core.world import MINUTE, SECOND, USER1, World, config
 
 SERVER = "par1"
 OF_SOURCE, IN_ALL = {"MaxInboundConnectionPerSource": 2}, {"MaxInboundConnection": 2}
@@ -108,7 +109,7 @@ def test_a_client_that_is_not_understood_is_sent_away(limit: int, errors: int) -
 
 
 def test_a_source_sends_no_more_messages_in_a_minute_than_its_limit() -> None:
-    rate = MessageRate(2)
+    rate = RatePerMinute(2)
     said = [rate.lets_through("a", at) for at in (0, 10 * SECOND, 20 * SECOND)]
     assert said == [True, True, False]
     assert rate.lets_through("b", 20 * SECOND)
@@ -141,6 +142,44 @@ def test_before_lab_time_goes_on_nothing_is_in_a_minute() -> None:
     world.run(SECOND)
     assert len(world.of("RECEIVE", SERVER)) == 3
     assert world.send(SERVER)[-1].code == 250
+
+
+def named(world: World, session: str) -> list[str]:
+    """What it hears when it says a recipient."""
+    world.say(SERVER, RecipientOffered(session, USER1))
+    return heard(world, session)
+
+
+def test_clients_open_no_more_connections_in_a_minute_than_permitted() -> None:
+    world = World(TransportService={"MaxConnectionRatePerMinute": 2})
+    world.run(SECOND)
+    first, second, third = (world.connect(SERVER) for _ in range(3))
+    assert named(world, first)[-1][:3] == named(world, second)[-1][:3] == "250"
+    assert named(world, third) == ["421 4.3.2 Service not available"]
+    assert named(world, first)[-1][:3] == "250"  # it counts once
+    world.run(MINUTE)
+    assert named(world, world.connect(SERVER))[-1][:3] == "250"
+
+
+def test_servers_and_who_submits_from_a_mailbox_are_no_connections_of_clients() -> None:
+    world = World(TransportService={"MaxConnectionRatePerMinute": 1})
+    world.run(SECOND)
+    for _ in range(3):
+        assert named(world, world.connect(SERVER, "par2"))[-1][:3] == "250"
+    for _ in range(3):
+        client = world.connect("par2")
+        assert world.say("par2", OutboxRequested(client, "DB1"))[-1].code == 250
+        assert world.say("par2", RecipientOffered(client, USER1))[-1].code == 250
+    assert named(world, world.connect(SERVER))[-1][:3] == "250"
+    assert named(world, world.connect(SERVER))[-1][:3] == "421"
+
+
+def test_before_lab_time_goes_on_no_connection_is_in_a_minute() -> None:
+    world = World(TransportService={"MaxConnectionRatePerMinute": 1})
+    for _ in range(3):
+        assert named(world, world.connect(SERVER))[-1][:3] == "250"
+    world.run(SECOND)
+    assert named(world, world.connect(SERVER))[-1][:3] == "250"
 
 
 class Opened:
@@ -197,7 +236,7 @@ def test_replication_is_not_among_the_connections_of_transport() -> None:
 
 def test_a_source_that_is_silent_for_a_minute_is_forgotten() -> None:
     """Sources are many: whoever wants to may come from each address once."""
-    rate = MessageRate(1)
+    rate = RatePerMinute(1)
     for number in range(1000):
         assert rate.lets_through(f"192.0.2.{number}", number)
     assert rate.lets_through("192.0.2.0", 3 * MINUTE_MS)

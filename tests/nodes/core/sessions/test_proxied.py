@@ -20,7 +20,12 @@ from nodes.core.interface.effects import (
     RecipientTo,
     SendReply,
 )
-from nodes.core.interface.replies import R451_NO_SERVER, R451_SERVER_LOST, R550_NOT_ALLOWED
+from nodes.core.interface.replies import (
+    R421_CONNECTION_RATE,
+    R451_NO_SERVER,
+    R451_SERVER_LOST,
+    R550_NOT_ALLOWED,
+)
 from nodes.core.model.message import Envelope, Header
 
 START_MS = 1_767_600_000_000
@@ -42,11 +47,14 @@ SERVERS = [
 ]
 
 
+RATE = {"TransportService": {"MaxConnectionRatePerMinute": 1}}
+
+
 class Client:
     """One client of a front end, and the servers behind as the test says."""
 
-    def __init__(self) -> None:
-        document = {"AcceptedDomain": "lab.example", "Databases": [], "Mailboxes": []}
+    def __init__(self, **sections: Any) -> None:
+        document = {"AcceptedDomain": "lab.example", "Databases": [], "Mailboxes": [], **sections}
         self.core = FrontEnd(read_config(SERVERS[0] | document | {"Servers": SERVERS}))
         self.now_ms = START_MS
         self.effects: list[Effect] = []
@@ -215,3 +223,13 @@ def test_a_session_ends_by_its_time_outs() -> None:
     client = Client()
     client.wait(5 * MINUTE)
     assert [each.session for each in client.of(CloseSession)] == ["in-1"]
+
+
+def test_a_front_end_counts_connections_by_their_first_sender() -> None:
+    client = Client(**RATE)
+    client.wait(1_000)
+    client.hear(on.SessionAccepted("in-2", "192.0.2.1"))
+    client.hear(on.SenderOffered("in-1", SENDER))
+    assert client.of(CloseSession) == []
+    client.hear(on.SenderOffered("in-2", SENDER))
+    assert client.of(CloseSession) == [CloseSession("in-2", R421_CONNECTION_RATE)]

@@ -3,7 +3,9 @@ from __future__ import annotations
 import pytest
 
 from spark_eval.claims.mail.retries_paced import CLAIM
+from spark_eval.histories.queues import NOT_ACTIVE
 from tests.spark_eval.claims.conftest import Ask, Results
+from tests.spark_eval.claims.pressure.pressed_runs import operation
 from tests.spark_eval.runs.run_builder import (
     MINUTE,
     SECOND,
@@ -52,7 +54,7 @@ def _is_given_up(
         )  # fmt: skip
 
 
-def _put_off(run: Run, message: Message, at_ms: int, reason: str = "451 4.3.2 Not now") -> None:
+def _put_off(run: Run, message: Message, at_ms: int, reason: str) -> None:
     fork = {"Fork": "database:DB1"}
     run.log(SERVER, "DEFER", "QUEUE", at_ms, message, source_context=reason, custom=fork)
 
@@ -75,13 +77,45 @@ def _broken_off_beside_others(*waits_ms: int) -> Run:
     return run
 
 
-def _answered(*waits_ms: int) -> Run:
+def _answered(*waits_ms: int, reply: str = "451 4.3.2 Not now") -> Run:
     """Attempts that are put off by who was reached."""
     run, at_ms = empty(), BEGAN
     message = _accepted(run)
     for wait_ms in waits_ms:
         at_ms += wait_ms
-        _put_off(run, message, at_ms)
+        _put_off(run, message, at_ms, reply)
+    return run
+
+
+def _by_itself(run: Run, wait_ms: int = 6 * MINUTE) -> Run:
+    """What is put off waits for so long."""
+    settings = run.plan["settings"].setdefault("servers", {}).setdefault(SERVER, {})
+    settings["TransportService"] = {"MessageRetryInterval": wait_ms}
+    return run
+
+
+def _amid_others(wait_ms: int) -> Run:
+    """Put off once, while other mail goes through its queue."""
+    run = _answered(0, wait_ms)
+    for minute in (1, 3, 5, 9):
+        run.finish(run.accept(BEGAN + minute * MINUTE - SECOND, [user(2)]), BEGAN + minute * MINUTE)
+    return run
+
+
+def _amid_an_outage(wait_ms: int) -> Run:
+    """Put off once, while its queue waits since nobody is reached."""
+    run = _answered(0, wait_ms)
+    other = run.accept(BEGAN + 5 * MINUTE, [user(2)])
+    _fails(run, other, BEGAN + 5 * MINUTE, BEGAN + 5 * MINUTE + 100)
+    return run
+
+
+def _redirected_meanwhile() -> Run:
+    """Put off, and tried elsewhere; what is left of that waits as its queue does."""
+    run = _by_itself(_answered(0, 3 * MINUTE))
+    asked_ms, agreed = BEGAN + MINUTE, "250 2.0.0 Messages are redirected"
+    operation(run, "o1", "redirect_messages", asked_ms, agreed, server=SERVER, to="par-mbx2")
+    run.life(SERVER, "redirection-begun", asked_ms + SECOND, server="par-mbx2", count=1)
     return run
 
 
@@ -214,6 +248,10 @@ HOLDS = {
     "by-the-ladder": (_retried(*LADDER), 12),
     "as-early-as-may-be": (_retried(0, MINUTE - VAGUE), 1),
     "put-off-by-the-minute": (_answered(0, *[MINUTE] * 8), 8),
+    "put-off-by-its-own-interval": (_by_itself(_answered(0, *[6 * MINUTE] * 3)), 3),
+    "as-early-as-one-put-off-may-be": (_by_itself(_answered(0, 6 * MINUTE - VAGUE)), 1),
+    "a-421-is-its-queue-s": (_by_itself(_answered(0, MINUTE, reply="421 4.4.2 Bye")), 1),
+    "not-active-there-is-its-queue-s": (_by_itself(_answered(0, MINUTE, reply=NOT_ACTIVE)), 1),
     "broken-off-by-the-minute": (_retried(0, *[MINUTE] * 8, stands=True), 8),
     "broken-off-beside-others": (_broken_off_beside_others(0, *[MINUTE] * 8), 8),
     "delivered-in-time": (_delivered(MINUTE), 1),
@@ -229,6 +267,8 @@ VIOLATED = {
     "never-to-the-top": (_retried(*LADDER[:11], 5 * MINUTE), 1),
     "broken-off-and-tried-at-once": (_retried(0, SECOND, stands=True), 1),
     "put-off-and-tried-at-once": (_answered(0, SECOND), 1),
+    "one-put-off-a-little-early": (_by_itself(_answered(0, 6 * MINUTE - VAGUE - 1)), 1),
+    "one-put-off-as-its-queue-waits": (_by_itself(_answered(0, *[MINUTE] * 3)), 3),
     "delivered-too-early": (_delivered(SECOND), 1),
 }
 NOT_ASKED = {
@@ -239,9 +279,12 @@ NOT_ASKED = {
     "restarted": _restarted(),
     "several-copies": _several_copies(_retried(0, SECOND)),
     "hole": _hole(_retried(0, SECOND)),
+    "redirected-meanwhile": _redirected_meanwhile(),
 }
 IN_TIME = {
     "as-late-as-may-be": _retried(0, MINUTE + LATE),
+    "one-put-off-as-late-as-may-be": _by_itself(_amid_others(6 * MINUTE + LATE)),
+    "one-put-off-whose-queue-waits": _by_itself(_amid_an_outage(6 * MINUTE + LATE + 1)),
     "another-was-tried": _beside(1),
     "another-went-through": _beside(1, passes=True),
     "to-another-boundary": _to_another_boundary(),
@@ -255,6 +298,7 @@ IN_TIME = {
 TOO_LATE = {
     "a-little-late": _retried(0, MINUTE + LATE + 1),
     "late-at-the-next-rung": _retried(0, *[MINUTE] * 4, 5 * MINUTE + LATE + 1),
+    "one-put-off-a-little-late": _by_itself(_amid_others(6 * MINUTE + LATE + 1)),
     "late-at-the-end": _retried(*LADDER, 10 * MINUTE + LATE + 1),
     "another-was-tried-later": _beside(11),
     "delivered-late": _delivered(10 * MINUTE),

@@ -11,6 +11,7 @@ from tests.spark_eval.runs.run_builder import MINUTE, SECOND, Run, empty, mono, 
 SERVER = "par-mbx1"
 BEGAN = 5 * MINUTE
 RATE = "421 4.4.2 Message submission rate for this client has exceeded the configured limit"
+TOO_FAST = "421 4.3.2 Service not available"
 OF_SOURCE = (
     "421 4.3.2 The maximum number of concurrent server connections has exceeded a per-source "
     "limit, closing transmission channel"
@@ -32,6 +33,25 @@ def _sent(*at: int, limit: int = 2, refused_at: int | None = None) -> Run:
     if refused_at is not None:
         message_id = run.submit(refused_at, [user(1)])
         run.attempt(message_id, SERVER, refused_at, "failed", RATE, refused_at + SECOND)
+    return run
+
+
+def _came(*at: int, limit: int = 2, refused_at: int | None = None) -> Run:
+    """The same with a limit of connections."""
+    run = _sent(*at, limit=100)
+    run.plan["settings"]["servers"][SERVER]["TransportService"] = {
+        "MaxConnectionRatePerMinute": limit
+    }
+    if refused_at is not None:
+        message_id = run.submit(refused_at, [user(1)])
+        run.attempt(message_id, SERVER, refused_at, "failed", TOO_FAST, refused_at + SECOND)
+    return run
+
+
+def _from_an_outbox(run: Run) -> Run:
+    """Who submits from a mailbox is no client of a Receive connector."""
+    for message in run.plan["messages"]:
+        message["mail"] = "internal"
     return run
 
 
@@ -90,6 +110,10 @@ AGES = [(BEGAN, LONG)] * 2
 HOLDS = {
     "two-a-minute": _sent(BEGAN, BEGAN + 20 * SECOND, BEGAN + 61 * SECOND),
     "refused-after-two": _sent(BEGAN, BEGAN + 20 * SECOND, refused_at=BEGAN + 40 * SECOND),
+    "two-connections-a-minute": _came(BEGAN, BEGAN + 20 * SECOND, BEGAN + 61 * SECOND),
+    "refused-after-two-connections": _came(
+        BEGAN, BEGAN + 20 * SECOND, refused_at=BEGAN + 40 * SECOND
+    ),
     "two-clients": _call(*AGES, (LONG + MINUTE, LONG + 2 * MINUTE)),
     "one-gives-way": _call((BEGAN, BEGAN + MINUTE), *AGES, last_word=OF_SOURCE, limit=2),
     "one-after-another": _opened(
@@ -109,6 +133,14 @@ VIOLATED = {
     "refused-a-minute-later": (
         _sent(BEGAN, BEGAN + SECOND, refused_at=BEGAN + 64 * SECOND),
         "refuses it after 0 messages in a minute, not 2",
+    ),
+    "three-connections-a-minute": (
+        _came(BEGAN, BEGAN + 20 * SECOND, BEGAN + 50 * SECOND),
+        "takes 3 connections in a minute, at most 2",
+    ),
+    "refused-after-one-connection": (
+        _came(BEGAN, refused_at=BEGAN + 40 * SECOND),
+        "after 1 connections in a minute, not 2",
     ),
     "three-clients": (_call(*AGES, (BEGAN + MINUTE, LONG)), "has 3 sessions of clients, at most 2"),
     "three-sessions": (

@@ -60,6 +60,25 @@ def asking(*lines: str, at: list[int], failed: list[int] | None = None) -> Run:
     return run
 
 
+def emptied(*more: str, idle: int = 5 * MINUTE, ago: int = 4 * MINUTE, kept: int = 1) -> Run:
+    """The last message of a queue went so long before somebody looks."""
+    run = empty()
+    settings = run.plan["settings"].setdefault("servers", {}).setdefault(SERVER, {})
+    settings["TransportService"] = {"QueueMaxIdleTime": idle}
+    run.deliver(LOOKED - ago, [user(1)])
+    operation(run, "o1", "show_queues", LOOKED, said(0, kept, *more), server=SERVER)
+    return run
+
+
+def given_up() -> Run:
+    """Its message was: which queue it was in, nobody can say."""
+    run = emptied("queue delivery external:ext1 0 -", EMPTY, kept=2)
+    message = run.accept(MINUTE, [user(2)])
+    run.log(SERVER, "FAIL", "QUEUE", LOOKED - 2 * MINUTE, message)
+    return run
+
+
+EMPTY = "queue delivery database:DB1 0 -"
 ASKED = "queue shadowed-by lyo-mbx1 {} - {}"
 SHADOWS = "queue shadow par-mbx1 {} -"
 HOLDS = {
@@ -73,6 +92,11 @@ HOLDS = {
         ASKED.format(2, 5 * MINUTE), at=[4 * MINUTE], failed=[10 * MINUTE]
     ),
     "was-not-heard": asking(ASKED.format(2, 11 * MINUTE), at=[4 * MINUTE], failed=[10 * MINUTE]),
+    "an-empty-queue": emptied(EMPTY),
+    "an-empty-queue-that-may-be-gone": emptied(ago=5 * MINUTE),
+    "an-empty-queue-that-may-be-there": emptied(EMPTY, ago=5 * MINUTE),
+    "a-queue-that-is-gone": emptied(ago=6 * MINUTE),
+    "a-queue-of-what-was-given-up": given_up(),
     "in-lines": looked(said(2, 3).replace("| ", "|\n")),
     "a-level": looked(said(2, 3, "figure DatabaseUsedSpace medium"), run=used()),
 }
@@ -95,6 +119,11 @@ VIOLATED = {
         asking(ASKED.format(2, "-"), at=[4 * MINUTE]), "has not asked; it asked at",
     ),
     "no-safety-net": (looked(said(2, 3).replace("primary-safety-net", "other")), "no primary-safe"),
+    "no-empty-queue": (emptied(), "did not show database:DB1"),
+    "a-queue-that-was-gone": (emptied(EMPTY, ago=6 * MINUTE), "was not there any more"),
+    "a-queue-of-nothing": (
+        emptied(EMPTY, "queue delivery external:ext1 0 -"), "showed external:ext1",
+    ),
     "unreadable": (looked("250 something | Done"), "what nobody can read"),
     "another-level": (
         looked(said(2, 3, "figure DatabaseUsedSpace high"), run=used()), "at the level high",
