@@ -116,7 +116,7 @@ class ResolvesShadowsAsAtFirst(Door):
 
     def __init__(self, config: NodeConfig) -> None:
         super().__init__(config)
-        self._groups = DistributionGroups(config)
+        self._groups = DistributionGroups(config).expanded_by((config.me.name,))
 
     def enters(self, happened: Input) -> Iterable[Input]:
         if not isinstance(happened, SafetyNetRead):

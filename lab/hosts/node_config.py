@@ -74,7 +74,12 @@ def organisation(plan: Plan) -> Json:
 def groups_of(groups: Iterable[Group]) -> list[Json]:
     """DistributionGroups of a configuration."""
     return [
-        {"Name": each.name, "Address": each.address, "Members": list(each.members)}
+        {
+            "Name": each.name,
+            "Address": each.address,
+            "Members": list(each.members),
+            "ExpansionServer": each.expansion_server,
+        }
         for each in groups
     ]
 

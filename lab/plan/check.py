@@ -92,8 +92,12 @@ def _topology(topology: PlanTopology) -> Found:
     yield from _groups(topology)
 
 
+def _mailbox_servers(topology: PlanTopology) -> list[str]:
+    return [each.name for each in topology.servers if each.role == "mailbox"]
+
+
 def _databases(topology: PlanTopology, names: Sequence[str]) -> Found:
-    servers = [each.name for each in topology.servers if each.role == "mailbox"]
+    servers = _mailbox_servers(topology)
     if not servers:
         yield "topology.servers", servers, "wanted a mailbox server"
     for at, database in enumerate(topology.databases):
@@ -114,7 +118,11 @@ def _groups(topology: PlanTopology) -> Found:
     yield from _all_named("topology.groups", addresses, ADDRESS, "address")
     inside = {*addresses, *(each.address for each in topology.mailboxes)}
     domains = {server.domain for server in topology.servers if server.domain is not None}
+    servers = _mailbox_servers(topology)
     for at, group in enumerate(groups):
+        if group.expansion_server is not None:
+            place = f"topology.groups[{at}].expansion_server"
+            yield from _known(place, group.expansion_server, servers)
         for number, member in enumerate(group.members):
             if member not in inside and member.rpartition("@")[2] not in domains:
                 place = f"topology.groups[{at}].members[{number}]"

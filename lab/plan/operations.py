@@ -7,7 +7,7 @@ kind is a class here, its row in the grammar (`lab.scenario.operations`), its li
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, TypeAlias
 
 from lab.plan.topology import Group, PlanTopology, Server
@@ -235,7 +235,7 @@ def groups_after(change: ChangeGroup, groups: Iterable[Group]) -> tuple[Group, .
 
 def _changed(group: Group, change: ChangeGroup) -> Group:
     kept = (member for member in group.members if member not in change.remove)
-    return Group(group.name, group.address, tuple(dict.fromkeys((*kept, *change.add))))
+    return replace(group, members=tuple(dict.fromkeys((*kept, *change.add))))
 
 
 def boundary_of(database: str, topology: PlanTopology) -> tuple[str, ...]:

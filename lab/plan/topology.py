@@ -120,11 +120,14 @@ class Mailbox:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A distribution group: its members by address, groups among them (TP-5)."""
+    """A distribution group: its members by address, groups among them (TP-5); `expansion_server`:
+    the mailbox server that alone expands it, None where whoever answers for a message does (RT-3).
+    """
 
     name: str
     address: str
     members: tuple[str, ...]
+    expansion_server: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -197,6 +197,9 @@ class GroupModel(Strict):
         max_length=MEMBERS_MAX,
         description="`database DB1`, `group sales`, or addresses of mailboxes and of outside users",
     )
+    expansion_server: ServerName | None = Field(
+        default=None, description="the mailbox server that alone expands it; by default any does"
+    )
 
 
 class TopologyModel(Strict):
@@ -249,7 +252,12 @@ def resolve_topology(model: TopologyModel, common: DeliveredTo = DELIVERED_TO) -
         mailboxes=mailboxes,
         send_connectors=tuple(_connector(*each) for each in model.send_connectors.items()),
         groups=tuple(
-            Group(name, group_address(name), members_of(group.members, mailboxes))
+            Group(
+                name,
+                group_address(name),
+                members_of(group.members, mailboxes),
+                group.expansion_server,
+            )
             for name, group in model.groups.items()
         ),
     )

@@ -8,7 +8,13 @@ from lab.scenario.scenario import ScenarioModel
 from lab.validation.mistakes import Mistake
 from lab.validation.model_reader import Read
 from lab.validation.topology import unknown_member
-from lab.validation.topology_names import TopologyNames
+from lab.validation.topology_names import (
+    ONE_SERVER,
+    TopologyNames,
+    groups_among,
+    handed_round,
+    is_on_the_way,
+)
 from lab.validation.yaml_document import Trail
 from nodes.core.config.error import suggestion
 
@@ -41,6 +47,31 @@ def changes_of_nothing(read: ScenarioRead, scenario: ScenarioModel) -> Iterator[
             trail = ("operations", index, operation.kind)
             rule = "has no resubmit before this"
             yield read.mistake(trail, operation.subject, rule, "add a resubmit of it, earlier")
+
+
+def changes_in_a_circle(
+    read: ScenarioRead, scenario: ScenarioModel, names: TopologyNames
+) -> Iterator[Mistake]:
+    """Each change of a group by which its mail may go round between expansion servers, whatever
+    else has changed by then.
+    """
+    nested = dict(names.nested)
+    for each in scenario.operations:
+        if each.change_group is not None:
+            before = nested.get(each.change_group, ())
+            nested[each.change_group] = (*before, *groups_among(each.add))
+    servers, known = names.expansion_servers, names.nested
+    found = {each: handed_round(each, nested, names) for each in servers}
+    new = {each: to for each, to in found.items() if to and not handed_round(each, known, names)}
+    for index, operation in enumerate(scenario.operations):
+        for number, word in enumerate(operation.add if operation.change_group else ()):
+            for group, other in new.items():
+                if is_on_the_way(operation.change_group, groups_among([word]), group, nested):
+                    between = f"{servers[group]} and {servers[other]}"
+                    rule = f"by which mail for {group} and {other} goes round between {between}"
+                    trail = ("operations", index, "add", number)
+                    yield read.mistake(trail, word, rule, ONE_SERVER)
+                    break
 
 
 def moves_in_vain(

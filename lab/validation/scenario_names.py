@@ -26,6 +26,7 @@ from lab.scenario.topology import FOLDERS, USER
 from lab.validation.mistakes import Mistake
 from lab.validation.model_reader import Read
 from lab.validation.operation_names import (
+    changes_in_a_circle,
     changes_of_nothing,
     check_operation,
     moves_in_vain,
@@ -73,6 +74,7 @@ def check_names(read: ScenarioRead, names: TopologyNames | None) -> Iterator[Mis
     for index, operation in enumerate(scenario.operations):
         yield from check_operation(read, ("operations", index), operation, names)
     yield from changes_of_nothing(read, scenario)
+    yield from changes_in_a_circle(read, scenario, names)
     streams = [stream for stream in scenario.workload if stream.mail == "internal"]
     senders = {each for stream in streams for each in _senders(stream, names)}
     yield from moves_in_vain(read, scenario, senders)

@@ -21,7 +21,7 @@ from lab.scenario.topology import (
 )
 from lab.validation.mistakes import Mistake
 from lab.validation.model_reader import Read
-from lab.validation.topology_names import TopologyNames
+from lab.validation.topology_names import ONE_SERVER, TopologyNames, handed_round
 from lab.validation.yaml_document import Trail
 from nodes.core.config.error import suggestion
 from nodes.core.config.parameters import REPLAY_LAG_MAX_MS
@@ -267,6 +267,26 @@ def _groups(
             yield read.mistake(here, name, rule, "choose another name", of_key=True)
         for index, word in enumerate(group.members):
             yield from unknown_member(read, (*here, "members", index), word, names, addresses)
+        if group.expansion_server is not None:
+            trail: Trail = (*here, "expansion_server")
+            yield from _expansion_server(read, trail, group.expansion_server, names)
+            if (other := handed_round(name, names.nested, names)) is not None:
+                led = f"expands {name}, which leads to {other} and back"
+                rule = f"{led}, and {names.expansion_servers[other]} expands that"
+                yield read.mistake(trail, group.expansion_server, rule, ONE_SERVER)
+
+
+def _expansion_server(
+    read: Read[TopologyModel], here: Trail, server: str, names: TopologyNames
+) -> Iterator[Mistake]:
+    if server in names.servers and server not in names.mailbox_servers:
+        rule = f"{_strangers(names)[server]} and expands no group"
+        yield read.mistake(here, server, rule, "name a mailbox server")
+    elif server not in names.servers:
+        yield unknown(read, here, "mailbox server", server, names.mailbox_servers)
+    if names.journaled:
+        rule = f"expands a group, and {min(names.journaled)} is journaled: reports are not asked"
+        yield read.mistake(here, server, rule, "remove journal:, or expansion_server:")
 
 
 def unknown_member(
@@ -316,14 +336,19 @@ def _inside_site(model: TopologyModel) -> str:
     return next((name for name, site in model.sites.items() if not site.outside), "NAME")
 
 
-def _copy(
-    read: Read[TopologyModel], here: Trail, copy: CopyModel, names: TopologyNames
-) -> Iterator[Mistake]:
-    strangers = {
+def _strangers(names: TopologyNames) -> dict[str, str]:
+    """What the servers are that are no mailbox servers."""
+    return {
         **dict.fromkeys(names.external_servers, "is an external server"),
         **dict.fromkeys(names.front_ends, "is a front end"),
         **dict.fromkeys(names.active_managers, "is Active Manager"),
     }
+
+
+def _copy(
+    read: Read[TopologyModel], here: Trail, copy: CopyModel, names: TopologyNames
+) -> Iterator[Mistake]:
+    strangers = _strangers(names)
     if copy.server in strangers:
         rule = f"{strangers[copy.server]} and holds no database"
         yield read.mistake(here, copy.server, rule, "name a mailbox server")

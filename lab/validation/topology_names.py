@@ -4,7 +4,7 @@ Taken from the file's plain data, so that they are known even where something el
 topology is wrong; then no server is called unknown only because its line has a slip in it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -18,12 +18,17 @@ from lab.scenario.topology import (
 )
 from lab.validation.yaml_document import Document, Trail
 
+GROUP = "group"
+ONE_SERVER = "name one server for both, or take one group out of the other"
+
 
 @dataclass(frozen=True, slots=True)
 class TopologyNames:
     """The nouns of one topology, in the order of the file; `copies`: database -> servers, and
     `lagged` those of them whose copy has a ReplayLagTime; `journaled`: databases that have a
-    journal mailbox; `boundaries`: server -> its DAG, or the site of one that is in none.
+    journal mailbox; `nested`: group -> the groups among its members, `expansion_servers`: group ->
+    the server that alone expands it; `boundaries`: server -> its DAG, or the site of one that is in
+    none.
     """
 
     sites: tuple[str, ...]
@@ -41,6 +46,8 @@ class TopologyNames:
     mailboxes: tuple[str, ...]
     public_folders: tuple[str, ...]
     groups: tuple[str, ...]
+    nested: Mapping[str, tuple[str, ...]]
+    expansion_servers: Mapping[str, str]
     boundaries: Mapping[str, str]
 
     def database_of(self, mailbox: str) -> str | None:
@@ -84,6 +91,7 @@ def names_of(document: Document, base: Trail = ()) -> TopologyNames:
         for role in ("external", "frontend")
     )
     databases = _mapping(document.at((*base, "databases")))
+    groups = _mapping(document.at((*base, "groups")))
     counts = _mapping(document.at((*base, "mailboxes")))
     folders = _mapping(document.at((*base, "public_folders")))
     return TopologyNames(
@@ -101,7 +109,13 @@ def names_of(document: Document, base: Trail = ()) -> TopologyNames:
         domains=tuple(str(_get(servers[name], "domain")) for name in external),
         mailboxes=tuple(islice(_mailboxes(counts, USER), MAILBOXES_IN_ALL_MAX)),
         public_folders=tuple(islice(_mailboxes(folders, FOLDERS), MAILBOXES_IN_ALL_MAX)),
-        groups=tuple(_mapping(document.at((*base, "groups")))),
+        groups=tuple(groups),
+        nested={name: _groups_among(_get(group, "members")) for name, group in groups.items()},
+        expansion_servers={
+            name: str(server)
+            for name, group in groups.items()
+            if (server := _get(group, "expansion_server")) is not None
+        },
         boundaries={
             name: f"DAG {_get(each, 'dag')}" if _get(each, "dag") else f"site {_get(each, 'site')}"
             for name, each in servers.items()
@@ -128,6 +142,49 @@ def _copies(found: Any) -> tuple[str, ...]:
 def _lagged(found: Any) -> tuple[str, ...]:
     entries = found if isinstance(found, list) else []
     return _copies([entry for entry in entries if _get(entry, "ReplayLagTime")])
+
+
+def groups_among(words: Iterable[str]) -> tuple[str, ...]:
+    """The names of the groups that members name, as `group sales`."""
+    parted = (word.rpartition(" ") for word in words)
+    return tuple(name for noun, _, name in parted if noun == GROUP)
+
+
+def handed_round(
+    group: str, nested: Mapping[str, Collection[str]], names: TopologyNames
+) -> str | None:
+    """The group between whose expansion server and its own a group's mail would go round, since
+    they lead to each other.
+    """
+    own = names.expansion_servers[group]
+    for other, server in names.expansion_servers.items():
+        is_round = server != own and other in _led_to(group, nested)
+        if is_round and group in _led_to(other, nested):
+            return other
+    return None
+
+
+def is_on_the_way(
+    group: str | None, added: Collection[str], of: str, nested: Mapping[str, Collection[str]]
+) -> bool:
+    """Whether a way from a group back to itself leads over what another one has added to it."""
+    is_led_here = group == of or group in _led_to(of, nested)
+    return is_led_here and any(of == each or of in _led_to(each, nested) for each in added)
+
+
+def _led_to(group: str, nested: Mapping[str, Collection[str]]) -> set[str]:
+    found: set[str] = set()
+    waiting = [group]
+    while waiting:
+        new = set(nested.get(waiting.pop(), ())) - found
+        found |= new
+        waiting += new
+    return found
+
+
+def _groups_among(found: Any) -> tuple[str, ...]:
+    words = found if isinstance(found, list) else [found]
+    return groups_among(word for word in words if isinstance(word, str))
 
 
 def _mapping(found: Any) -> Mapping[str, Any]:

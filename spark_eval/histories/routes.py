@@ -1,11 +1,11 @@
 """Where mail of a server may have to go, and when faults may have stood in its way.
 
 A place is a mailbox database, a server outside, or a next hop of the organisation: another
-boundary, a hub site, the sources of a connector, whose servers need others to take mail. The way to
-a mailbox database of one copy is that to its server. Where a database changed its active copy, or
-was dismounted, the ways to all of them count, and those of Active Manager, who has to find one and
-to name it; and a while after each dismount and mount, in which others learn of it, or in which a
-server with a new queue database is reminded of it.
+boundary, a hub site, the sources of a connector, an expansion server; servers there need others to
+take mail. The way to a mailbox database of one copy is that to its server. Where a database changed
+its active copy, or was dismounted, the ways to all of them count, and those of Active Manager, who
+has to find one and to name it; and a while after each dismount and mount, in which others learn of
+it, or in which a server with a new queue database is reminded of it.
 """
 
 from __future__ import annotations

@@ -170,6 +170,7 @@ class PlannedGroup(NamedTuple):
     name: str | None
     address: str | None
     members: tuple[str, ...] | None
+    expansion_server: str | None = None
 
 
 class Topology(NamedTuple):

@@ -25,11 +25,14 @@ from nodes.core.routing.routing import next_hop
 
 @dataclass(frozen=True, slots=True)
 class AsReceived:
-    """What the categorizer works on: an envelope, and a content."""
+    """What the categorizer works on: an envelope, and a content; `servers`, by name, are those for
+    which it is done: whose groups are expanded.
+    """
 
     envelope: Envelope
     body: BodyHandle
     size_bytes: int
+    servers: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,7 @@ class Categorizer:
 
     def is_group(self, address: str) -> bool:
         """Whether a group has that address now."""
-        return self._groups.members_of(address) is not None
+        return self._groups.is_group(address)
 
     def categorise(
         self, messages: Sequence[AsReceived], then: AllCategorised, failed: Because
@@ -76,7 +79,10 @@ class Categorizer:
         """`then`, or `failed` where a content cannot be read, is called once: at once where nothing
         is converted in this organisation.
         """
-        resolved = [resolve(each.envelope.recipients, self._groups) for each in messages]
+        resolved = [
+            resolve(each.envelope.recipients, self._groups.expanded_by(each.servers))
+            for each in messages
+        ]
 
         def measured(sizes_bytes: tuple[int | None, ...]) -> None:
             each = zip(messages, resolved, sizes_bytes, strict=True)
@@ -108,7 +114,8 @@ class Categorizer:
     def groups_of(self, recipients: tuple[str, ...]) -> dict[str, str]:
         """Of each member of a group of that envelope, the first group that led to him."""
         found: dict[str, str] = {}
-        for expansion in resolve(recipients, self._groups).expansions:
+        here = self._groups.expanded_by((self._config.me.name,))
+        for expansion in resolve(recipients, here).expansions:
             for member in expansion.members:
                 if member not in expansion.duplicates:
                     found.setdefault(member, expansion.group)

@@ -2,7 +2,8 @@
 
 A group is expanded once a message, however often it comes, so that loops end. Whoever came before
 is a duplicate: recipients of the envelope come first, then those of each group in the order in
-which the groups were met. Says nothing of where anybody's mail goes.
+which the groups were met. A group that another server expands stays a recipient (RT-3). Says
+nothing of where anybody's mail goes.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ class Directory(Protocol):
     """What recipient resolution looks up in Active Directory."""
 
     def members_of(self, address: str) -> tuple[str, ...] | None:
-        """The members of a group, None of an address that is no group."""
+        """The members of a group that is to be expanded here, None of any other address."""
 
-    def is_mailbox(self, address: str) -> bool:
-        """Whether an address, in lower case, is that of a mailbox of the organisation."""
+    def is_inside(self, address: str) -> bool:
+        """Whether an address, in lower case, is that of a mailbox or group of the organisation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,5 +64,4 @@ def resolve(recipients: Iterable[str], directory: Directory) -> Resolved:
 
 def _one_case(address: str, directory: Directory) -> str:
     lowered = address.lower()
-    is_inside = directory.is_mailbox(lowered) or directory.members_of(lowered) is not None
-    return lowered if is_inside else address
+    return lowered if directory.is_inside(lowered) else address

@@ -22,7 +22,7 @@ from nodes.core.config.document import (
     text_if_any,
 )
 from nodes.core.config.error import ConfigurationError, refusal
-from nodes.core.config.groups import GROUPS, DistributionGroup, group_of
+from nodes.core.config.groups import GROUPS, DistributionGroup, expansion_servers, group_of
 from nodes.core.config.mailboxes import MAILBOXES, mailbox_of
 from nodes.core.config.network import Network, read_network
 from nodes.core.config.parameters import (
@@ -171,6 +171,8 @@ class NodeConfig:
     `duplicate_windows_ms` name to its duplicate detection window, wherever it is active (DD-2),
     `cleanup_intervals_ms` name to how often each copy removes what is older (DD-5).
     `groups` are the distribution groups as they stand when the node is set up.
+    `expansion_servers` map those groups that one server alone expands, by address in lower case, to
+    it; members of a group may change, its expansion server does not.
     `journal_recipients` map a journaled database to its journal mailbox, in lower case.
     `settings` are all parameters as they are shown: section, name, value, defaults written out;
     those that Exchange 2010 alone went by too (SN-18).
@@ -188,6 +190,7 @@ class NodeConfig:
     cleanup_intervals_ms: Mapping[str, int]
     network: Network
     groups: tuple[DistributionGroup, ...] = ()
+    expansion_servers: Mapping[str, str] = field(default_factory=dict)
     journal_recipients: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Mapping[str, Value]] = field(default_factory=dict)
 
@@ -226,6 +229,9 @@ def read_config(document: Json) -> NodeConfig:
         cleanup_intervals_ms=_of_databases(document, BACKGROUND_CLEANUP),
         network=read_network(document),
         groups=tuple(map(group_of, objects_if_any(document, GROUPS))),
+        expansion_servers=expansion_servers(
+            objects_if_any(document, GROUPS), [s.name for s in servers if s.role == "mailbox"]
+        ),
         journal_recipients=_journal_recipients(document),
         settings=values,
     )

@@ -23,6 +23,8 @@ class DeliveryType(Enum):
     """SmtpRelayToRemoteActiveDirectorySite: a hub site, on the path to another next hop."""
     CONNECTOR_SOURCES = "connector"
     """SmtpRelayToConnectorSourceServers: the servers that a Send connector names."""
+    SERVER_LIST = "servers"
+    """SmtpRelayToServers: the expansion server of a distribution group, which expands it."""
     REDIRECTED = "redirect"
     """Redirect-Message: the server that an administrator named, whatever the message's own next hop
     (F§5.4)."""
@@ -37,6 +39,7 @@ _RELAYS = (
     DeliveryType.MAILBOX_GROUP,
     DeliveryType.SITE,
     DeliveryType.CONNECTOR_SOURCES,
+    DeliveryType.SERVER_LIST,
 )
 
 

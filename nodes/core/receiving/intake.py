@@ -129,7 +129,8 @@ class Intake:
         """Categorise, make durable, then acknowledge. A lost session changes nothing from here on
         (SR-7). The message grows old from now on, however long the attempts to make a shadow took.
         """
-        received = AsReceived(message.envelope, body, message.size_bytes)
+        servers = (self._config.me.name,)
+        received = AsReceived(message.envelope, body, message.size_bytes, servers)
         aged = replace(message, received_ms=self._work.now_ms)
         self._categorizer.categorise(
             (received,),

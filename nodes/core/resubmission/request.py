@@ -60,8 +60,11 @@ def recipients_in(database: str, copy: KeptCopy, mailboxes: Mapping[str, str]) -
 
 
 def _as_received(copy: KeptCopy) -> AsReceived:
-    """Of a Primary Safety Net: as it was stored."""
-    return AsReceived(copy.envelope, f"db:{copy.position.internal_id}", copy.size_bytes)
+    """As it was stored; of a Shadow Safety Net for its primary server alone: what went on from
+    there, to be expanded by another one, is in that one's Safety Nets (SN-12).
+    """
+    body = f"db:{copy.position.internal_id}"
+    return AsReceived(copy.envelope, body, copy.size_bytes, (copy.primary,))
 
 
 class Page:

@@ -29,6 +29,8 @@ def members_of(config: NodeConfig, group: NextHop) -> tuple[str, ...]:
             return tuple(sorted(s.name for s in _mailbox_servers(config) if s.site == group.name))
         case DeliveryType.CONNECTOR_SOURCES:
             return tuple(sorted(connector_named(config, group.name).sources))
+        case DeliveryType.SERVER_LIST:
+            return (group.name,)
         case _:
             return servers_of(config, group)
 

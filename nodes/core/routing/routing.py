@@ -8,6 +8,8 @@
   boundary alone. Whichever takes the message knows the active copy;
 - to a server outside, where no Send connector names it or this server is a source of one that does;
   else to the connector's sources;
+- to the expansion server of a distribution group that this server does not expand, wherever it is:
+  in another boundary, or in this one, where it makes the message redundant anew as well;
 - to a hub site, where one lies on the path to a delivery group.
 
 A site link that the message is too large for makes what lies behind it unreachable; a connector
@@ -32,6 +34,9 @@ def next_hop(config: NodeConfig, address: str, size_bytes: int = 0) -> NextHop |
     if database is not None:
         hop = hop_into(config, database)
         return hop if hop.database else _over(config, hop, size_bytes)
+    expansion_server = config.expansion_servers.get(address)
+    if expansion_server is not None:
+        return _over(config, NextHop(DeliveryType.SERVER_LIST, expansion_server), size_bytes)
     domain = address.rpartition("@")[2]
     for server in config.servers:
         if server.role == "external" and server.domain == domain:

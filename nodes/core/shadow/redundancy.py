@@ -133,10 +133,13 @@ class ShadowRedundancy:
             else:
                 self._commit_promoted(shadows, found, cause, contact_ms)
 
-        received = [
-            AsReceived(each.envelope, f"db:{each.internal_id}", each.size_bytes) for each in shadows
-        ]
+        received = [self._as_received(each) for each in shadows]
         self._categorizer.categorise(received, categorised, lambda _: queue.not_promoted(shadows))
+
+    def _as_received(self, shadow: ShadowMessage) -> AsReceived:
+        """Also for its primary server, whose groups it expands in that one's place."""
+        servers, body = (self._config.me.name, shadow.key.primary), f"db:{shadow.internal_id}"
+        return AsReceived(shadow.envelope, body, shadow.size_bytes, servers)
 
     def _commit_promoted(
         self,

@@ -42,7 +42,7 @@ from spark_eval.read.plan import MAILBOXES, TRACKING
 
 class _Told(NamedTuple):
     """What `server` should have said, and `sent`, of a message of `sender`; what he sees of all
-    DSNs of delay, and where one was given up.
+    DSNs of delay, and where one was given up; `whom`: for whom it may have waited at any server.
     """
 
     server: Server
@@ -51,6 +51,7 @@ class _Told(NamedTuple):
     sent: list[Dsn]
     seen: Notified
     given_up: Ref | None
+    whom: frozenset[str]
 
     @property
     def owed(self) -> list[Delay]:
@@ -65,9 +66,10 @@ def _cases(message: Message, run: Run) -> Iterator[Case]:
     waits = delays(message, run)
     sender = message.sent.sender if message.sent else ""
     seen, given_up = notified(made, sender, DELAYED), dsn_given_up(made, sender, run)
+    whom = frozenset(who for each in waits.values() for wait in each for who in wait.recipients)
     for name in sorted({*waits, *(dsn.row.server for dsn in made)} & run.servers.keys()):
         sent = [dsn for dsn in made if dsn.row.server == name]
-        told = _Told(run.servers[name], sender, waits.get(name, []), sent, seen, given_up)
+        told = _Told(run.servers[name], sender, waits.get(name, []), sent, seen, given_up, whom)
         if sent or told.owed:
             yield from _case(message, told, run)
 
@@ -126,8 +128,7 @@ def _seen(told: _Told) -> Judged | None:
         return (VIOLATED, never) if told.given_up is None else NOT_ASKED
     if named is not None and not named:
         return VIOLATED, f"delayed, and the DSN to {sender} says so of nobody"
-    whom = {recipient for wait in told.waits for recipient in wait.recipients}
-    others = (named or frozenset()) - whom
+    others = (named or frozenset()) - told.whom
     return (VIOLATED, _for_others(sender, others)) if others else None
 
 

@@ -1,11 +1,12 @@
 """groups_expanded: whoever comes to answer for a message expands each of its groups once, to the
-members that it has then (TP-5, RT-6, SN-11).
+members that it has then, where it is to be expanded (TP-5, RT-3, RT-6, SN-11).
 
 Asks every message that names a group, at each server that received or promoted it: the log has one
 EXPAND for each group that the envelope leads to, nested ones too, with exactly its members, and
-DUPLICATEEXPAND names those who came more than once, as often as they came again. And asks every
-copy that a Shadow Safety Net gave back: it is for those in that database for whom its envelope
-stands now, and no others.
+DUPLICATEEXPAND names those who came more than once, as often as they came again. A group that has
+an expansion server is expanded by that one alone (RT-3), and by whoever promotes a message of which
+that one was the primary server. And asks every copy that a Shadow Safety Net gave back: it is for
+those in that database for whom its envelope stands now, and no others.
 
 What a group has is worked out from the plan and from when it was changed; while a change is under
 way either may be. Not asked: what is near a hole of the log.
@@ -53,16 +54,18 @@ def _expanded(
         if key_of(row) == primary.key and row.source == "ROUTING"
     ]
     possible = expansions_of(primary, message, run)
-    wrongs = [_wrong(rows, primary.recipients, each) for each in possible]
+    wrongs = [_wrong(rows, primary.recipients, each, run) for each in possible]
     wrong = "" if "" in wrongs else wrongs[0]
     if wrong and not server.shows(born.at_ms, born.at_ms + server.slack_ms):
         return
     named = ("RT-6", "TP-5", "SN-11") if primary.is_promoted else ("RT-6", "TP-5")
+    if any(run.groups.servers.keys() & {*each.through, *each.groups} for each in possible):
+        named = (*named, "RT-3")
     detail = f"{server.name}, which took it over by {born.event}, {wrong}" if wrong else ""
     yield _case(message, server, born, detail, named, rows)
 
 
-def _wrong(rows: Sequence[TrackingRow], names: Sequence[str], expected: Expansion) -> str:
+def _wrong(rows: Sequence[TrackingRow], names: Sequence[str], expected: Expansion, run: Run) -> str:
     """What does not fit, or the empty text."""
     logged = [row for row in rows if row.event == EXPAND]
     often = Counter(row.reference for row in logged)
@@ -74,7 +77,10 @@ def _wrong(rows: Sequence[TrackingRow], names: Sequence[str], expected: Expansio
             other = sorted(set(found) ^ set(members))
             return f"expands {group} to {len(found)} members; it has {len(members)}: {other[:1]}"
     if often:
-        return f"expands {min(str(each) for each in often)}, to which nothing leads"
+        group = min(str(each) for each in often)
+        server = run.groups.servers.get(group)
+        why = f"which {server} expands" if group in expected.through else "to which nothing leads"
+        return f"expands {group}, {why}"
     came = Counter([*names, *(who for each in expected.groups.values() for who in each)])
     again = {who: count - 1 for who, count in came.items() if count > 1}
     said = Counter(who for row in rows if row.event == AGAIN for who in row.recipients or ())
@@ -100,11 +106,11 @@ def _given_back(row: TrackingRow, server: Server, message: Message, run: Run) ->
     ]
     if not held:
         return
-    names = held[0].recipients or ()
+    names, acted_for = held[0].recipients or (), frozenset({held[0].primary_server or ""})
     span = resolved_in(server, row.at_ms)
     places = {
         who: (each, run.directory.places(who, *span))
-        for who, each in addressees_at(names, server, *span, run).items()
+        for who, each in addressees_at(names, server, *span, run, acted_for).items()
     }
     there = {who for who, (_, found) in places.items() if row.destination in found}
     sure = {who for who in there if places[who][0].is_sure and len(places[who][1]) == 1}
@@ -141,7 +147,7 @@ def _case(
 
 CLAIM = Claim(
     "groups_expanded",
-    ("RT-6", "TP-5", "SN-11"),
+    ("RT-3", "RT-6", "TP-5", "SN-11"),
     needs=frozenset({EXACT_TRACKING}),
     of_message=_cases,
 )

@@ -5,7 +5,8 @@ which would hide no second copy. Copies with different submit times, further apa
 `Track Duplicates`, or taken in by two databases of which a mailbox moved from the one to the other,
 are visible duplicates by promise; where it is not known when one was
 made, and the run was longer than the window, nothing is said of them. External recipients may get
-two (SM-9): such copies must be explained by what happened to the message, else they are violations.
+two (SM-9): such copies must be explained by what happened to the message, or by several servers
+that expanded groups with him, else they are violations.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import NamedTuple
 
 from spark_eval.cases.case import HOLDS, UNKNOWN, VIOLATED, Case, Status, asked
 from spark_eval.claims.claim import Claim
+from spark_eval.expected.mail.addressees import may_come_apart
 from spark_eval.expected.mail.crossings import crossings
 from spark_eval.histories.message import Message
 from spark_eval.histories.primary import SAFETY_NET
@@ -58,7 +60,7 @@ def _cases(message: Message, run: Run) -> Iterator[Case]:
         if each.visible:
             past = _past(each, run)
             yield from _mailboxes(each, run, past)
-            yield from _outside(each, past)
+            yield from _outside(each, past, run)
 
 
 def _past(message: Message, run: Run) -> _Past:
@@ -133,12 +135,13 @@ def _detail(copies: list[VisibleRow], given_ms: int | None) -> str:
     )
 
 
-def _outside(message: Message, past: _Past) -> Iterator[Case]:
+def _outside(message: Message, past: _Past, run: Run) -> Iterator[Case]:
     for (recipient, _), copies in _alike(message, "external").items():
         if len(copies) > 1:
             place = min(each.place for each in copies)
+            explains = past.explains or may_come_apart(recipient, message, run)
             yield from asked(
-                HOLDS if past.explains else VIOLATED, f"{message.message_id} at {recipient}",
+                HOLDS if explains else VIOLATED, f"{message.message_id} at {recipient}",
                 ("SM-9",), f"{len(copies)} copies at {place}, and nothing explains them",
                 next(iter(_times(copies)[1:2]), None), *copies[:3], weight=len(copies),
             )  # fmt: skip

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 
 from spark_eval.cases.case import Case, fits, of_row
 from spark_eval.claims.claim import Claim
-from spark_eval.expected.mail.addressees import addressees, names_the_envelope
+from spark_eval.expected.mail.addressees import addressees, is_handed_on, names_the_envelope
 from spark_eval.histories.message import Message
 from spark_eval.histories.organisation.server import EXTERNAL, MAILBOX, Server
 from spark_eval.histories.primary import Key, is_conversion, key_of
@@ -59,7 +59,8 @@ def _wrong(row: TrackingRow, message: Message, sent: SentRow, run: Run) -> str:
     if strangers := [each for each in named if not _is_known(each, row, message, run)]:
         return f"names {strangers[0]}, to whom it was not sent"
     missing = [each for each in sent.recipients if each not in named]
-    if row.event == "RECEIVE" and missing and _is_handed_over(row, message, run):
+    is_anew = all(is_handed_on(each, message, run) for each in named)
+    if row.event == "RECEIVE" and missing and not is_anew and _is_handed_over(row, message, run):
         return f"does not name {missing[0]}, to whom it was sent"
     owed = _owed(row, message)
     if owed is not None and set(owed) != set(named):
@@ -74,10 +75,13 @@ def _made(message: Message, run: Run) -> Iterator[int | None]:
 
 
 def _is_known(recipient: str, row: TrackingRow, message: Message, run: Run) -> bool:
-    """Whom a row may name: an addressee; where it names the envelope a group of it, and where it is
-    of an expansion anybody, which `groups_expanded` asks.
+    """Whom a row may name: an addressee, or a group that is handed on to its expansion server;
+    where it names the envelope a group of it, and where it is of an expansion anybody, which
+    `groups_expanded` asks.
     """
     if row.event in EXPANDED or recipient in addressees(message, run):
+        return True
+    if is_handed_on(recipient, message, run):
         return True
     is_sent_to = message.sent is not None and recipient in message.sent.recipients
     return is_sent_to and names_the_envelope(row.event)

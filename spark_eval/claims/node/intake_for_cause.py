@@ -26,6 +26,7 @@ from spark_eval.expected.mail.redirections import redirections, surely_redirects
 from spark_eval.expected.node.disk import is_lost
 from spark_eval.expected.node.front_ends import says_server_lost
 from spark_eval.histories.message import Message
+from spark_eval.histories.organisation.server import Server
 from spark_eval.histories.primary import is_birth, order_of
 from spark_eval.histories.run import Run
 from spark_eval.histories.sending import Attempt
@@ -129,7 +130,8 @@ def _may_have_sent(message: Message, name: str, row: TrackingRow, run: Run) -> b
     """Whether another server may have sent the message there, and has no SEND that says so."""
     server = run.servers.get(name)
     is_to = any((each.server.name, each.to) == (name, row.server) for each in redirections(run))
-    if server is None or (server.boundary == run.servers[row.server].boundary and not is_to):
+    is_near = server is not None and server.boundary == run.servers[row.server].boundary
+    if server is None or (is_near and not is_to and not _hands_on(server, row, run)):
         return False
     from_ms = row.at_ms - server.askew_ms - server.slack_ms
     again = (each for each in message.of_event("DEFER", "LOAD") if each.server == name)
@@ -141,6 +143,14 @@ def _may_have_sent(message: Message, name: str, row: TrackingRow, run: Run) -> b
         or any(era.lost_ms is not None and era.lost_ms >= from_ms for era in server.eras)
         or is_lost(server, from_ms, row.at_ms + server.config.timeout_ms)
     )
+
+
+def _hands_on(server: Server, row: TrackingRow, run: Run) -> bool:
+    """Whether its mail for any of the recipients goes over the server of the row, also within its
+    boundary: to an expansion server, or a source of a connector.
+    """
+    ways = (run.routing.way(server, each, row.size_bytes) for each in row.recipients or ())
+    return any(way is not None and way.is_relay and row.server in way.servers for way in ways)
 
 
 CLAIM = Claim(

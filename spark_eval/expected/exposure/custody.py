@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from spark_eval.expected.exposure.mailbox_copies import in_mailbox_databases
-from spark_eval.expected.mail.addressees import answered_for
+from spark_eval.expected.mail.addressees import answered_for, handed_on
 from spark_eval.expected.mail.crossings import hops
 from spark_eval.expected.mail.forks import is_done
 from spark_eval.expected.shadow.shadow_copies import Copy, copies_of
@@ -46,10 +46,11 @@ class _End(NamedTuple):
 
 @lru_cache(maxsize=4)
 def custodies(message: Message, run: Run) -> dict[str, list[Custody]]:
-    """By recipient."""
+    """By recipient. Whoever has it for a group that is handed on has it for whom that stands."""
     found: dict[str, list[Custody]] = {}
     for recipient, each in _all(message, run):
-        found.setdefault(recipient, []).append(each)
+        for whom in handed_on(message, run).get(recipient, (recipient,)):
+            found.setdefault(whom, []).append(each)
     return found
 
 

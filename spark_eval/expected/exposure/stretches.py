@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from spark_eval.expected.exposure.custody import Custody, custodies
 from spark_eval.expected.mail.acknowledged import acknowledged_primary
-from spark_eval.expected.mail.addressees import answered_for
+from spark_eval.expected.mail.addressees import answered_for, handed_on
 from spark_eval.expected.mail.arrivals import arrivals
 from spark_eval.expected.mail.crossings import hops
 from spark_eval.expected.shadow.shadow_copies import near_ms
@@ -70,12 +70,19 @@ def stretches(message: Message, run: Run) -> tuple[Stretch, ...]:
     held = custodies(message, run)
     found = [
         stretch
-        for recipient in answered_for(message, run)[primary.key]
+        for recipient in _watched(message, primary, run)
         for stretch in _of_recipient(
             held.get(recipient, []), _watch(message, recipient, run), primary, run
         )
     ]
     return tuple(_together(found))
+
+
+def _watched(message: Message, primary: Primary, run: Run) -> list[str]:
+    """For whom its server answers, or a group that it hands on stands for."""
+    groups = handed_on(message, run)
+    whom = answered_for(message, run)[primary.key]
+    return sorted({who for each in whom for who in groups.get(each, (each,))})
 
 
 def _watch(message: Message, recipient: str, run: Run) -> Watch:

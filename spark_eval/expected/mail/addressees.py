@@ -4,18 +4,21 @@ server comes to answer for it (TP-5, RT-6, SN-11).
 That is when it receives the message, and again when it promotes a shadow, or resubmits one from a
 Shadow Safety Net: these have the envelope as first received. Where a group changes at that moment
 some addressees are certain and others possible; of those the server answers for whom its rows name.
+A group that another server expands is one of those for whom a server answers, and no addressee: its
+members are, as they are when that server expands it. Whoever promotes a message, or gives it back,
+expands for its primary server, too (RT-3).
 Without groups everybody whom an envelope names is an addressee, and nobody else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from spark_eval.expected.mail.acknowledged import acknowledged_primary
 from spark_eval.histories.message import Message
-from spark_eval.histories.organisation.groups import Expansion
+from spark_eval.histories.organisation.groups import Expansion, Servers
 from spark_eval.histories.organisation.server import Server
 from spark_eval.histories.primary import Key, Primary, key_of
 from spark_eval.histories.run import Run
@@ -35,12 +38,22 @@ Addressees = Mapping[str, Addressee]
 
 
 def addressees_at(
-    names: Iterable[str], server: Server | None, start_ms: int, end_ms: int, run: Run
+    names: Iterable[str],
+    server: Server | None,
+    start_ms: int,
+    end_ms: int,
+    run: Run,
+    by: Servers = None,
 ) -> Addressees:
-    """Of an envelope that was resolved at some moment of [start, end]."""
+    """Of an envelope that was resolved at some moment of [start, end]; `by`: for which servers,
+    None for all.
+    """
     if not run.groups:
         return {name: Addressee(None, True) for name in names}
-    possible = run.groups.expansions(names, server, start_ms, end_ms)
+    return _addressees(run.groups.expansions(names, server, start_ms, end_ms, by))
+
+
+def _addressees(possible: Sequence[Expansion]) -> Addressees:
     found: dict[str, Addressee] = {}
     for each in possible:
         for who, through in each.through.items():
@@ -50,15 +63,34 @@ def addressees_at(
 
 
 def expansions_of(primary: Primary, message: Message, run: Run) -> list[Expansion]:
-    """What the names in the envelope of a primary message may have stood for."""
-    server, (start_ms, end_ms) = run.servers.get(primary.key.server), _taken(primary, message, run)
-    return run.groups.expansions(primary.recipients, server, start_ms, end_ms)
+    """What the names in the envelope of a primary message may have stood for at its server."""
+    server, span = run.servers.get(primary.key.server), _taken(primary, message, run)
+    return [
+        expansion
+        for by in _acted_for(primary, message)
+        for expansion in run.groups.expansions(primary.recipients, server, *span, by)
+    ]
+
+
+def _acted_for(primary: Primary, message: Message) -> list[frozenset[str]]:
+    """For which servers its own may have expanded its groups: where only a LOAD says that it was
+    there, nobody knows whether it was promoted.
+    """
+    own, born = primary.key.server, primary.born
+    if born is not None:
+        former = born.primary_server if primary.is_promoted else None
+        return [frozenset({own, former or own})]
+    held = {key.primary.server for key in message.shadows if key.server == own}
+    return [frozenset({own, former}) for former in sorted({own, *held})]
 
 
 def resolved(primary: Primary, message: Message, run: Run) -> Addressees:
-    """The addressees of a primary message."""
-    server, (start_ms, end_ms) = run.servers.get(primary.key.server), _taken(primary, message, run)
-    return addressees_at(primary.recipients, server, start_ms, end_ms, run)
+    """For whom the server of a primary message has to answer, groups among them that others
+    expand.
+    """
+    if not run.groups:
+        return {name: Addressee(None, True) for name in primary.recipients}
+    return _addressees(expansions_of(primary, message, run))
 
 
 def _taken(primary: Primary, message: Message, run: Run) -> tuple[int, int]:
@@ -141,11 +173,73 @@ def addressees(message: Message, run: Run) -> Addressees:
         at_ms = message.sent.submitted_ms
         found |= addressees_at(names, None, at_ms, at_ms if ended_ms is None else ended_ms, run)
     for primary in owners:
-        for who, each in resolved(primary, message, run).items():
+        for who, each in _served(primary, message, run).items():
             is_sure = each.is_sure or (who in found and found[who].is_sure)
             found[who] = Addressee(found[who].through if who in found else each.through, is_sure)
     named = {who: found[who] for who in names if who in found}
     return {**named, **found}
+
+
+def _served(primary: Primary, message: Message, run: Run) -> Addressees:
+    """The addressees of a primary message: of a group that another server expands its members, as
+    long as none has; then they are that one's.
+    """
+    found = resolved(primary, message, run)
+    away = [each for each in found if each in run.groups.servers]
+    if not away:
+        return found
+    here = {who: each for who, each in found.items() if who not in away}
+    start_ms, _ = _taken(primary, message, run)
+    left = [each for each in away if each not in _expanded(message, run)]
+    end_ms = max(start_ms, run.end_ms or start_ms)
+    return {**addressees_at(left, None, start_ms, end_ms, run), **here}
+
+
+@lru_cache(maxsize=8)
+def _expanded(message: Message, run: Run) -> frozenset[str]:
+    """Groups that a server has expanded that answers for the message."""
+    owners = [each for each in message.primaries.values() if each.is_there]
+    known = (each for owner in owners for each in expansions_of(owner, message, run))
+    return frozenset(group for each in known for group in each.groups)
+
+
+@lru_cache(maxsize=8)
+def handed_on(message: Message, run: Run) -> Mapping[str, frozenset[str]]:
+    """Of each group that some server of the message has to hand on, whom it stands for: those of
+    its members for whom a server answers, or all of them as long as no server has expanded it.
+    """
+    if not run.groups.servers:
+        return {}
+    answered = frozenset().union(*answered_for(message, run).values())
+    start_ms = message.sent.submitted_ms if message.sent else 0
+    found = {}
+    for group in sorted(answered & run.groups.servers.keys()):
+        every = addressees_at((group,), None, start_ms, max(start_ms, run.end_ms or 0), run)
+        is_expanded = group in _expanded(message, run)
+        found[group] = answered & every.keys() if is_expanded else frozenset(every)
+    return found
+
+
+def is_handed_on(group: str, message: Message, run: Run) -> bool:
+    return group in handed_on(message, run)
+
+
+def names_of(recipient: str, message: Message, run: Run) -> tuple[str, ...]:
+    """His own, and those of the groups that are handed on for him."""
+    groups = (group for group, whom in handed_on(message, run).items() if recipient in whom)
+    return (recipient, *groups)
+
+
+def may_come_apart(recipient: str, message: Message, run: Run) -> bool:
+    """Whether several servers may send it to him, each without knowledge of the others: one of them
+    answers for him, and others expand groups with him, which is known too late for one copy.
+    """
+    groups = set(names_of(recipient, message, run)) - {recipient}
+    ways = sum(
+        bool(groups & set(whom)) + (recipient in whom)
+        for whom in answered_for(message, run).values()
+    )
+    return bool(groups) and ways > 2
 
 
 def left_unserved(recipient: str, message: Message, run: Run) -> str | None:

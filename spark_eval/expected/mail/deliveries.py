@@ -7,13 +7,14 @@ server says it gave a message up excuses nothing: its sender must have been noti
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import lru_cache
 from typing import NamedTuple
 
 from spark_eval.cases.words import stamp
-from spark_eval.expected.mail.addressees import addressees, left_unserved
+from spark_eval.expected.mail.addressees import addressees, handed_on, left_unserved, names_of
 from spark_eval.expected.mail.arrivals import brought_into
-from spark_eval.expected.mail.custodians import Custodians, custodians
+from spark_eval.expected.mail.custodians import Custodians, custodians, custodians_for
 from spark_eval.expected.mail.submissions import lost_in_outbox
 from spark_eval.expected.reports.notifications import (
     FAILED,
@@ -115,7 +116,9 @@ def _delivery(
         return Delivery(recipient, DELIVERED, "", message.is_acknowledged, copies, shown)
     if fate is None:
         return Delivery(recipient, message.fate, "", False, copies, (ref,))
-    failure = _failure(message, recipient)
+    if handed_on(message, run):
+        fate = fate._replace(custodians=custodians_for(recipient, message, run))
+    failure = _failure(message, names_of(recipient, message, run))
     outcome, reason = _judged(message, run, recipient, fate, failure)
     if outcome == LOST and (net := _not_kept_longer(message, run, recipient)) is not None:
         outcome, reason = EXCUSED, f"Safety Net may not keep it longer: {net}"
@@ -155,9 +158,11 @@ def _emptied(message: Message, run: Run, recipient: str) -> str | None:
     return None
 
 
-def _failure(message: Message, recipient: str) -> _Failure:
+def _failure(message: Message, names: Collection[str]) -> _Failure:
     mine = [
-        row for row in message.of_event("FAIL", "SUPPRESSED") if recipient in (row.recipients or ())
+        row
+        for row in message.of_event("FAIL", "SUPPRESSED")
+        if any(name in names for name in row.recipients or ())
     ]
     failed = [row for row in mine if row.event == "FAIL" and row.source == "QUEUE"]
     first = min(failed, key=lambda row: row.ref, default=None)
@@ -176,7 +181,8 @@ def _judged(
     if row and failure.untold:
         return EXCUSED, "lost with a copy, resubmitted, and expired in the queue without a DSN"
     # the record may not have what a DSN says
-    if row and told.seen is not None and (told.named is None or recipient in told.named):
+    names = names_of(recipient, message, run)
+    if row and told.seen is not None and (told.named is None or not told.named.isdisjoint(names)):
         return EXCUSED, f"given up and its sender told by a DSN: {said}"
     held_by = " and ".join(fate.custodians.servers)
     if fate.custodians.all_lost and len(fate.custodians.servers) > 1:

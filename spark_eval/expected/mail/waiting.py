@@ -62,9 +62,18 @@ def _alone(run: Run) -> dict[str, frozenset[str]]:
             for peer in run.servers.values()
             if peer.name not in movable and _is_alone(server, peer, domains)
         )
+        - _stand_ins(server, run)
         for server in run.servers.values()
         if server.is_mailbox
     }
+
+
+def _stand_ins(server: Server, run: Run) -> frozenset[str]:
+    """Those that it tries in turn for a group: they lie on the way to its expansion server."""
+    ways = (run.routing.way(server, group, None) for group in run.groups.servers)
+    return frozenset(
+        name for way in ways if way is not None and len(way.servers) > 1 for name in way.servers
+    )
 
 
 def _is_alone(server: Server, peer: Server, domains: Counter[str | None]) -> bool:

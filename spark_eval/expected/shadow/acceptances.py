@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from spark_eval.expected.mail.acknowledged import acknowledged_primary, primary_behind
-from spark_eval.expected.mail.crossings import hops
+from spark_eval.expected.mail.crossings import Hop, hops
 from spark_eval.expected.shadow.kept import kept_of
 from spark_eval.histories.message import Message
 from spark_eval.histories.primary import Primary
@@ -66,8 +66,16 @@ def acceptances(message: Message, run: Run) -> Iterator[Acceptance]:
             primary, row = primary_behind(message, hop.peer, hop.peer_internal_id), hop.row
             yield Acceptance(
                 hop.peer, row.at_ms, row.mono_ns, row.ref, primary, _shadow(message, primary),
-                asks=("SR-12",) if hop.redirected else ("SR-10",),
+                asks=_asks(hop, run),
             )  # fmt: skip
+
+
+def _asks(hop: Hop, run: Run) -> tuple[str, ...]:
+    """Within its boundary too a server hands mail on: to an expansion server, say."""
+    if hop.redirected:
+        return ("SR-12",)
+    sender, peer = run.servers[hop.row.server], run.servers[hop.peer]
+    return () if sender.boundary == peer.boundary else ("SR-10",)
 
 
 def _shadow(message: Message, primary: Primary | None) -> Shadow | None:

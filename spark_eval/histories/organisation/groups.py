@@ -1,4 +1,5 @@
-"""Distribution groups over time: who is in them, as each server knows it (TP-5, SN-11).
+"""Distribution groups over time: who is in them, as each server knows it (TP-5, SN-11), and which
+server alone expands one (RT-3).
 
 A change reaches every server that runs before the operation is over, one that is paused as soon as
 it goes on, and one that is down when it starts. While a change is under way a server may go by
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from spark_eval.histories.organisation.server import Server
 from spark_eval.intervals.interval import FOREVER_MS, Interval
@@ -19,6 +20,7 @@ from spark_eval.read.plan import PlannedGroup, PlannedOperation
 from spark_eval.read.rows import OperationRow
 
 Members = Mapping[str, tuple[str, ...]]
+Servers: TypeAlias = frozenset[str] | None
 
 
 class Change(NamedTuple):
@@ -34,7 +36,8 @@ class Change(NamedTuple):
 
 class Expansion(NamedTuple):
     """What stands for the names of an envelope: `through`, by recipient, the group that led there,
-    or None where he is named himself; `groups` that were met, each once, with their members.
+    or None where he is named himself; `groups` that were expanded, each once, with their members.
+    A group that is to be expanded elsewhere is a recipient.
     """
 
     through: Mapping[str, str | None]
@@ -43,11 +46,14 @@ class Expansion(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """`first`: by address, the members at the beginning; `changes` in order."""
+    """`first`: by address, the members at the beginning; `servers`: by address, the expansion
+    server of those that have one; `changes` in order.
+    """
 
     first: Members
     changes: Sequence[Change] = ()
-    _known: dict[tuple[int, tuple[str, ...]], Expansion] = field(default_factory=dict)
+    servers: Mapping[str, str] = field(default_factory=dict)
+    _known: dict[tuple[int, Servers, tuple[str, ...]], Expansion] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self.first)
@@ -64,13 +70,19 @@ class Groups:
         return tuple(found)
 
     def expansions(
-        self, names: Iterable[str], server: Server | None, start_ms: int, end_ms: int
+        self,
+        names: Iterable[str],
+        server: Server | None,
+        start_ms: int,
+        end_ms: int,
+        by: Servers = None,
     ) -> list[Expansion]:
         """What the names may stand for at that server at some moment of [start, end]; one, unless a
-        change was under way. Without a server: by what is in Active Directory.
+        change was under way. Without a server: by what is in Active Directory. `by`: for which
+        servers it expands, None for all.
         """
-        wanted = tuple(names)
-        return [self._expanded(each, wanted) for each in self._possible(server, start_ms, end_ms)]
+        wanted, possible = tuple(names), self._possible(server, start_ms, end_ms)
+        return [self._expanded(each, by, wanted) for each in possible]
 
     def _possible(self, server: Server | None, start_ms: int, end_ms: int) -> list[int]:
         begun = [each.under_way.lo for each in self.changes]
@@ -83,11 +95,18 @@ class Groups:
             and (number == len(over) or over[number] >= start_ms)
         ]
 
-    def _expanded(self, version: int, names: tuple[str, ...]) -> Expansion:
-        key = version, names
+    def _expanded(self, version: int, by: Servers, names: tuple[str, ...]) -> Expansion:
+        key = version, by, names
         if key not in self._known:
-            self._known[key] = expanded(names, self.versions[version])
+            self._known[key] = expanded(names, self._members(version, by))
         return self._known[key]
+
+    def _members(self, version: int, by: Servers) -> Members:
+        every = self.versions[version]
+        if by is None or not self.servers:
+            return every
+        mine = (*by, None)
+        return {group: m for group, m in every.items() if self.servers.get(group) in mine}
 
 
 def expanded(names: Iterable[str], members: Members) -> Expansion:
@@ -122,7 +141,12 @@ def groups_of(
             under_way = Interval(begun_ms, max(seen, default=FOREVER_MS))
             add, remove = _lower(each.keys.add), _lower(each.keys.remove)
             changes.append(Change(under_way, addresses[each.keys.group], add, remove))
-    return Groups(members_of(planned), tuple(sorted(changes)))
+    servers = {
+        (each.address or "").lower(): each.expansion_server.lower()
+        for each in planned
+        if each.expansion_server is not None
+    }
+    return Groups(members_of(planned), tuple(sorted(changes)), servers)
 
 
 def _lower(addresses: Iterable[str] | None) -> tuple[str, ...]:

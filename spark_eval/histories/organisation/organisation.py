@@ -70,6 +70,8 @@ def organisation_of(record: Record, logs: Logs, faults: Iterable[Fault]) -> Orga
     rows = record.rows
     moves = moves_of(homes_of(plan.topology), plan.operations, rows.operations, rows.lifecycle)
     directory = directory_of(plan.topology, moves)
+    groups = groups_of(plan.topology.groups or (), plan.operations, rows.operations)
+    network = network_of(plan.topology)
     return Organisation(
         config=transport_config(plan.transport_config),
         software=software(plan.software),
@@ -79,8 +81,8 @@ def organisation_of(record: Record, logs: Logs, faults: Iterable[Fault]) -> Orga
         active_copies=active_copies(several, record.rows.lifecycle),
         lagged=_lagged(record),
         unplanned=of_unplanned("", record),
-        routing=Routing(servers, databases, directory, network_of(plan.topology)),
-        groups=groups_of(plan.topology.groups or (), plan.operations, record.rows.operations),
+        routing=Routing(servers, databases, directory, network, groups.servers),
+        groups=groups,
     )
 
 

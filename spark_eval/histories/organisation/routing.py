@@ -12,8 +12,8 @@ from spark_eval.histories.organisation.directory import Directory
 from spark_eval.histories.organisation.network import Connector, Network, Path
 from spark_eval.histories.organisation.server import Server
 
-DATABASE, HUB, CONNECTOR = "database:", "hub:", "connector:"
-_RELAYS = ("dag:", "site:", HUB, CONNECTOR)
+DATABASE, HUB, CONNECTOR, SERVERS = "database:", "hub:", "connector:", "servers:"
+_RELAYS = ("dag:", "site:", HUB, CONNECTOR, SERVERS)
 TOO_LARGE = "unreachable:ROUTING.SizeLimit"
 Tiers = tuple[tuple[str, ...], ...]
 
@@ -56,23 +56,27 @@ class Routing:
         databases: Mapping[str, Database],
         directory: Directory,
         network: Network,
+        expansion_servers: Mapping[str, str],
     ) -> None:
         self._servers = servers
         self._databases = databases
         self._directory = directory
         self._network = network
+        self._lists = {group: SERVERS + server for group, server in expansion_servers.items()}
         self._known: dict[tuple[str, str, int], Way | None] = {}
         limits = [each.max_bytes for each in network.connectors]
         limits += [link.max_bytes for link in network.links.values()]
         self._limits = sorted({each for each in limits if each is not None})
 
     def way(self, server: Server, recipient: str, size_bytes: int | None) -> Way | None:
-        """Of a recipient whom nobody serves there is none."""
-        place = self._directory.place_of(recipient)
+        """Of a recipient whom nobody serves there is none; of a group, that to its expansion
+        server.
+        """
+        place = self._directory.place_of(recipient) or self._lists.get(recipient)
         return None if place is None else self.way_to(server, place, size_bytes)
 
     def way_to(self, server: Server, place: str, size_bytes: int | None) -> Way | None:
-        """To a mailbox database, or a server outside."""
+        """To a mailbox database, a server outside, or an expansion server (`servers:mbx1`)."""
         if not server.is_mailbox:
             return None
         size = size_bytes or 0
@@ -86,11 +90,15 @@ class Routing:
         if hop.startswith(CONNECTOR):
             name = hop.removeprefix(CONNECTOR)
             return next((c.sources for c in self._network.connectors if c.name == name), ())
+        if hop.startswith(SERVERS):
+            return (hop.removeprefix(SERVERS),)
         if hop.startswith(HUB):
             return self._mailbox_servers(hop.removeprefix(HUB))
         return tuple(sorted(s.name for s in self._servers.values() if s.boundary == hop))
 
     def _way(self, server: Server, place: str, size: int) -> Way | None:
+        if place.startswith(SERVERS):
+            return self._over(server, place, size)
         database = self._databases.get(place)
         if database is None:
             return self._out(server, place, size)
