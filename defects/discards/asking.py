@@ -86,7 +86,7 @@ def _none_beside_one_that_hangs() -> Iterator[None]:
         request: Any, sessions: Sessions, peer: str, purpose: str, ready: Ready, failed: Because,
         *service: str, opens: bool = False,
     ) -> Request:  # fmt: skip
-        wish = Request(peer, SMTP, purpose, ready, failed, sessions)
+        wish = Request(peer, SMTP, purpose, ready, failed, sessions, sessions.work.now_ms)
         peers = hanging.setdefault(sessions, set())
 
         def stood(lease: Lease) -> None:

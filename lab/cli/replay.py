@@ -27,16 +27,21 @@ def replay(
     debug: Annotated[
         bool, typer.Option("--debug", help="drop into pdb before the input of --until")
     ] = False,
+    waits: Annotated[
+        bool, typer.Option("--waits", help="what --node waits for after the last input replayed")
+    ] = False,
     record_only: Annotated[
         bool, typer.Option("--record-only", help="do not judge the replay and compare reports")
     ] = False,
 ) -> None:
     """Simulate a simulated run again, or drive one recorded node through what it heard; compare."""
     if node is None:
+        if waits:
+            raise ScenarioError("--waits wants --node NAME", "a server of the run with a core")
         raise typer.Exit(_replayed(find_run(run), judged=not record_only))
     if debug and until is None:
         raise ScenarioError("--debug wants --until LINE", "a line of the node's inputs.jsonl")
-    raise typer.Exit(_replayed_node(find_run(run), node, until, debug))
+    raise typer.Exit(_replayed_node(find_run(run), node, until, debug=debug, waits=waits))
 
 
 def _replayed(folder: Path, *, judged: bool) -> int:
@@ -61,13 +66,17 @@ def _replayed(folder: Path, *, judged: bool) -> int:
     return FAIL if found else PASS
 
 
-def _replayed_node(folder: Path, server: str, until: int | None, debug: bool) -> int:
+def _replayed_node(
+    folder: Path, server: str, until: int | None, *, debug: bool, waits: bool
+) -> int:
     from lab.replay.node import replay_node
-    from lab.replay.view import told
+    from lab.replay.view import told, waited
 
     try:
         found = replay_node(folder, server, until, breakpoint if debug else None)
     except BdbQuit:
         return INTERRUPTED
     print("\n".join(map(visible, told(folder, server, found))))
+    if waits:
+        print("\n".join(map(visible, waited(server, found))))
     return PASS if found.divergence is None else FAIL

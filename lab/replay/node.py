@@ -20,6 +20,7 @@ from lab.replay.node_record import Heard, Log, RecordedLife, Row, Values, parsed
 from lab.replay.recorded_plan import PLAN, plan_of
 from nodes.core.config.config import NodeConfig
 from nodes.core.config.error import ConfigurationError
+from nodes.core.engine.waiting import Wait
 from nodes.core.interface.effects import Effect, LogConnectivity, LogLifecycle, LogTracking
 from nodes.core.interface.inputs import DatabaseOpened, ManagerOpened
 from nodes.shell.core_loop import CORES
@@ -49,13 +50,17 @@ class Divergence:
 
 @dataclass(slots=True)
 class Replay:
-    """What was driven and compared: counts, crashes that came again, and the first divergence."""
+    """What was driven and compared: counts, crashes that came again, and the first divergence.
+    `waits`: what the node waited for after `last`, the last input that it was given.
+    """
 
     lives: int = 0
     inputs: int = 0
     rows: int = 0
     crashes: list[str] = field(default_factory=list)
     divergence: Divergence | None = None
+    last: Heard | None = None
+    waits: tuple[Wait, ...] = ()
 
 
 def replay_node(
@@ -118,6 +123,7 @@ class _LifeAgain:
     def compare(self) -> None:
         self._outcome.lives += 1
         failed = self._drive()
+        self._outcome.waits = self._node.waits()
         self._outcome.rows += sum(map(len, self._expected.values()))
         parted = [failed] if failed else []
         parted += [found for log in Log if (found := self._difference(log)) is not None]
@@ -142,6 +148,7 @@ class _LifeAgain:
 
     def _handle(self, heard: Heard) -> tuple[Effect, ...]:
         node, happened, now_ms = self._node, heard.happened, heard.now_ms
+        self._outcome.last = heard
         if isinstance(happened, DatabaseOpened | ManagerOpened):
             self._writer = Writer(self._writer.config, happened.database_id, self._addresses)
         if self._look is not None and heard.line == self._until:

@@ -29,6 +29,16 @@ def told(folder: Path, server: str, replay: Replay) -> Iterator[str]:
     yield f"hint: {here} stops before that input"
 
 
+def waited(server: str, replay: Replay) -> Iterator[str]:
+    """Lines for stdout: what the node waited for after the last input that it was given."""
+    last = replay.last
+    assert last is not None
+    yield f"{server} after inputs.jsonl:{last.line}, {iso(last.now_ms)}:"
+    yield from (f"  {wait}" for wait in replay.waits)
+    if not replay.waits:
+        yield f"  waits for {NOTHING}"
+
+
 def _counts(replay: Replay) -> str:
     told = (("life", "lives", replay.lives), ("input", "inputs", replay.inputs))
     counted = [f"{number} {one if number == 1 else many}" for one, many, number in told]

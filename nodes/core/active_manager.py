@@ -17,6 +17,7 @@ from typing import Any
 
 from nodes.core.config.config import NodeConfig
 from nodes.core.engine.one_door import OneDoor
+from nodes.core.engine.waiting import Waits
 from nodes.core.engine.work import Work
 from nodes.core.failover.announcements import Announcements
 from nodes.core.failover.copy_choice import CopyChoice
@@ -70,6 +71,9 @@ class ActiveManager(OneDoor):
         )
         self._hearers = self._routing_table()
         self._handlers = self._dispatch_table()
+
+    def _parts_waiting(self) -> tuple[Waits, ...]:
+        return (self._outbound, self._records)
 
     def _hear(self, happened: inputs.Input) -> None:
         self._handlers.get(type(happened), self._not_mine)(happened)

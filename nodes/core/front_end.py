@@ -18,6 +18,7 @@ from typing import Any
 
 from nodes.core.config.config import NodeConfig
 from nodes.core.engine.one_door import OneDoor
+from nodes.core.engine.waiting import Waits
 from nodes.core.engine.work import Work
 from nodes.core.interface import inputs
 from nodes.core.interface.effects import DropBody, MailFrom, RecipientTo
@@ -39,6 +40,9 @@ class FrontEnd(OneDoor):
         self._servers = MailboxServers(config)
         self._proxied: dict[str, ProxiedSession] = {}
         self._handlers = self._dispatch_table()
+
+    def _parts_waiting(self) -> tuple[Waits, ...]:
+        return (self._outbound,)
 
     def _hear(self, happened: inputs.Input) -> None:
         self._handlers.get(type(happened), self._not_mine)(happened)

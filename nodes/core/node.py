@@ -29,6 +29,7 @@ from nodes.core.delivery.discard_notifications import Discards, DiscardsAsked
 from nodes.core.delivery.safety_net import SafetyNet, ShadowExpired
 from nodes.core.delivery.tracked import HasShadow
 from nodes.core.engine.one_door import OneDoor
+from nodes.core.engine.waiting import Waits
 from nodes.core.engine.work import Work
 from nodes.core.interface import inputs
 from nodes.core.interface.effects import Effect, LogLifecycle
@@ -172,6 +173,9 @@ class Node(OneDoor):
         effects = super().handle(happened, now_ms)
         self._callers.viewer.count(effects)
         return effects
+
+    def _parts_waiting(self) -> tuple[Waits, ...]:
+        return (self._mail.sessions,)
 
     def _hear(self, happened: inputs.Input) -> None:
         self._handlers[type(happened)](happened)

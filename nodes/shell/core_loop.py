@@ -12,6 +12,7 @@ from typing import Protocol
 
 from nodes.core.active_manager import ActiveManager
 from nodes.core.config.config import NodeConfig
+from nodes.core.engine.one_door import OneDoor
 from nodes.core.front_end import FrontEnd
 from nodes.core.interface.effects import Effect
 from nodes.core.interface.inputs import DeadlineReached, Input
@@ -28,7 +29,7 @@ class Core(Protocol):
     def next_deadline_ms(self) -> int | None: ...
 
 
-CORES: Mapping[str, Callable[[NodeConfig], Core]] = {
+CORES: Mapping[str, Callable[[NodeConfig], OneDoor]] = {
     "mailbox": Node,
     "frontend": FrontEnd,
     "active_manager": ActiveManager,

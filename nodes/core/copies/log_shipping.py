@@ -8,7 +8,10 @@ cannot be sent now is sent again; that the copy is behind, and from which log on
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from nodes.core.copies.local_copy import CopyHere
+from nodes.core.engine.waiting import Waiting
 from nodes.core.engine.work import Then, Timer, Work
 from nodes.core.interface.effects import LogLifecycle, ShipLog, ShipSeed
 from nodes.core.interface.inputs import TransmissionAnswered
@@ -22,6 +25,49 @@ RETRY_MS = 10_000
 REFUSED_RETRY_MS = 600_000
 """After a refusal for good, such as a seed that is too large."""
 SERVICE = "replication"
+
+
+@dataclass(frozen=True, slots=True)
+class NextShipment(Waiting):
+    """A session for what is next, or the time of the next attempt."""
+
+    shipping: LogShipping
+
+    def ready(self, lease: Lease) -> None:
+        self.shipping.ready(lease)
+
+    def failed(self, reason: str) -> None:
+        self.shipping.failed(reason)
+
+    def __call__(self) -> None:
+        self.shipping.try_again()
+
+    def __str__(self) -> str:
+        database, server = self.shipping.database, self.shipping.server
+        return f"sends {server} what comes after log {self.shipping.acked} of {database}"
+
+
+@dataclass(frozen=True, slots=True)
+class Shipment(Waiting):
+    """The answer of the other to a log; `log` None: to everything that the copy has."""
+
+    shipping: LogShipping
+    lease: Lease
+    log: ReplicationLog | None
+
+    def answered(self, answer: TransmissionAnswered) -> None:
+        self.lease.release()
+        if self.log is None:
+            self.shipping.seed_answered(answer)
+        else:
+            self.shipping.log_answered(self.log, answer)
+
+    def lost(self, reason: str) -> None:
+        self.shipping.failed(reason)
+
+    def __str__(self) -> str:
+        database, server = self.shipping.database, self.shipping.server
+        return f"sends {server} the next log of {database}, or the same again"
 
 
 class LogShipping:
@@ -51,13 +97,18 @@ class LogShipping:
         self._was_told: tuple[int, int] | None = None
         self._retry: Timer | None = None
 
+    @property
+    def database(self) -> str:
+        return self._copy.database
+
     def pump(self) -> None:
         """Send what is next, unless something is on its way or must wait."""
         assert self._copy.standing is not None
         has_more = self._needs_seed or self.acked < self._copy.standing.last_log
         if has_more and not (self._is_over or self._is_under_way or self._retry):
             self._is_under_way = True
-            self._sessions.request(self.server, SERVICE, self._ready, self._failed, SERVICE)
+            shipment = NextShipment(self)
+            self._sessions.request(self.server, SERVICE, shipment.ready, shipment.failed, SERVICE)
 
     def wanted(self) -> None:
         """The other has nothing, and says so."""
@@ -71,7 +122,7 @@ class LogShipping:
         if self._retry is not None:
             self._retry.cancel()
 
-    def _ready(self, lease: Lease) -> None:
+    def ready(self, lease: Lease) -> None:
         log = self._copy.logs.get(self.acked + 1)
         if self._is_over:
             lease.release()
@@ -81,32 +132,32 @@ class LogShipping:
             self._ship(lease, log)
 
     def _ship(self, lease: Lease, log: ReplicationLog) -> None:
-        def answered(answer: TransmissionAnswered) -> None:
-            lease.release()
-            if answer.log_reply == LogReplayed(log.number):
-                self._has(log.number)
-            else:
-                self._refused(answer)
-
+        shipment = Shipment(self, lease, log)
         body = f"log:{log.database}:{log.number}"
         prologue, envelope = ShipLog(self.epoch, log), Envelope("", (self._address,))
-        lease.transmit(prologue, envelope, body, answered, self._failed)
+        lease.transmit(prologue, envelope, body, shipment.answered, shipment.lost)
+
+    def log_answered(self, log: ReplicationLog, answer: TransmissionAnswered) -> None:
+        if answer.log_reply == LogReplayed(log.number):
+            self._has(log.number)
+        else:
+            self._refused(answer)
 
     def _seed(self, lease: Lease) -> None:
-        def answered(answer: TransmissionAnswered) -> None:
-            lease.release()
-            seeded = answer.log_reply
-            if isinstance(seeded, Seeded):
-                self._needs_seed = False
-                self._log("copy-seeded", seeded.last_log, "")
-                self._has(seeded.last_log)
-            else:
-                self._refused(answer)
-
         self._needs_seed = True
         database = self._copy.database
         prologue, envelope = ShipSeed(self.epoch, database), Envelope("", (self._address,))
-        lease.transmit(prologue, envelope, f"seed:{database}", answered, self._failed)
+        shipment = Shipment(self, lease, None)
+        lease.transmit(prologue, envelope, f"seed:{database}", shipment.answered, shipment.lost)
+
+    def seed_answered(self, answer: TransmissionAnswered) -> None:
+        seeded = answer.log_reply
+        if isinstance(seeded, Seeded):
+            self._needs_seed = False
+            self._log("copy-seeded", seeded.last_log, "")
+            self._has(seeded.last_log)
+        else:
+            self._refused(answer)
 
     def _has(self, number: int) -> None:
         self._is_under_way = False
@@ -151,7 +202,7 @@ class LogShipping:
             self._needs_seed = True
         self.pump()
 
-    def _failed(self, reason: str) -> None:
+    def failed(self, reason: str) -> None:
         self._fail(reason, RETRY_MS)
 
     def _fail(self, reason: str, wait_ms: int) -> None:
@@ -161,9 +212,9 @@ class LogShipping:
         if not self._is_behind:
             self._is_behind = True
             self._log("copy-behind", self.acked, reason)
-        self._retry = self._work.again(wait_ms, self._try_again)
+        self._retry = self._work.again(wait_ms, NextShipment(self))
 
-    def _try_again(self) -> None:
+    def try_again(self) -> None:
         self._retry = None
         self.pump()
 

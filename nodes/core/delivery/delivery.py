@@ -25,6 +25,7 @@ from nodes.core.delivery.age_limit import AgeLimit
 from nodes.core.delivery.delivery_queues import DeliveryQueues
 from nodes.core.delivery.discard_notifications import Discards
 from nodes.core.delivery.dsn import Report, delay_report, non_delivery_report
+from nodes.core.delivery.ends import EndsAgain, EndsWriting
 from nodes.core.delivery.journal import Journaling
 from nodes.core.delivery.redirecting import Left
 from nodes.core.delivery.results import Answered, Parcel, Result, addresses, by_status
@@ -110,7 +111,7 @@ class Delivery:
             if not tracked.side_effects:
                 tracked.send(self._journaling.report_again(message, self._work.now_ms))
             self.queues.enter(tracked)
-            self._advance(tracked)
+            self.advance(tracked)
 
     def add(self, message: PrimaryMessage, since_ms: int | None = None) -> None:
         """A message that is durable by now. `since_ms`: from when on it grows old, unless from now
@@ -124,7 +125,7 @@ class Delivery:
         recipients, is_group = message.envelope.recipients, self._categorizer.is_group
         if not message.forks and not all(map(is_group, recipients)):
             self._fail(tracked, recipients, NO_ROUTE_STATUS)
-        self._advance(tracked)
+        self.advance(tracked)
 
     def write_holder(self, holder: SetShadowServer) -> None:
         """Who holds the shadow of a message, which a full disk did not take, with what is written
@@ -185,7 +186,7 @@ class Delivery:
         """Mailboxes may be elsewhere: what waits for them is resolved anew."""
         for tracked in list(self._messages.values()):
             self.queues.resolve_anew(tracked)
-            self._advance(tracked)
+            self.advance(tracked)
         self.queues.let_go()
 
     def _take(self, internal_id: int, next_hop: NextHop) -> Parcel | None:
@@ -237,7 +238,7 @@ class Delivery:
             self._put_back(tracked, parcel, "; ".join(by_status(result.deferred)))
         elif tracked.forks[queue].state is ForkState.SENDING:
             self.queues.enter_again(tracked, queue)
-        self._advance(tracked)
+        self.advance(tracked)
 
     def _log_delivered(self, message: PrimaryMessage, fork: Fork, result: Answered) -> None:
         work, hop = self._work, fork.next_hop
@@ -253,7 +254,7 @@ class Delivery:
         left = tuple(each for each in parcel.fork.recipients if each in waiting)
         self._work.emit(defer_row(tracked.message, replace(parcel.fork, recipients=left), reason))
         self.queues.put_back(tracked, queue)
-        self._advance(tracked)
+        self.advance(tracked)
         self._expiry.watch(tracked)  # it may have grown too old while it was out
 
     def _fail(self, tracked: Tracked, recipients: tuple[str, ...], status: str) -> None:
@@ -271,7 +272,7 @@ class Delivery:
         else:
             tracked.send(report)
 
-    def _advance(self, tracked: Tracked) -> None:
+    def advance(self, tracked: Tracked) -> None:
         """Write down what has ended; with the last fork, and no side effect left, the end of the
         message itself.
         """
@@ -288,26 +289,28 @@ class Delivery:
         tracked.ends_under_way = ends
         tracked.ends.clear()
         tracked.reports.clear()
+        writing = EndsWriting(self, tracked, ends, reports, bool(holder), completes, notification)
+        self._work.commit(tuple(changes), writing.committed, writing.refused)
 
-        def committed() -> None:
-            tracked.committing = False
-            tracked.ends_under_way = ()
-            if holder:
-                tracked.holder = None
-            for report in reports:
-                self._reported(tracked.message, report)
-            if completes:
-                self._completed(tracked, notification)
-            self._advance(tracked)
+    def ends_written(self, writing: EndsWriting) -> None:
+        tracked = writing.tracked
+        tracked.committing = False
+        tracked.ends_under_way = ()
+        if writing.has_holder:
+            tracked.holder = None
+        for report in writing.reports:
+            self._reported(tracked.message, report)
+        if writing.completes:
+            self._completed(tracked, writing.notification)
+        self.advance(tracked)
 
-        def failed(_reason: str) -> None:
-            tracked.committing = tracked.completing = False
-            tracked.ends_under_way = ()
-            tracked.ends[:0] = ends
-            tracked.reports[:0] = reports
-            self._work.again(COMMIT_RETRY_MS, lambda: self._advance(tracked))
-
-        self._work.commit(tuple(changes), committed, failed)
+    def ends_not_written(self, writing: EndsWriting) -> None:
+        tracked = writing.tracked
+        tracked.committing = tracked.completing = False
+        tracked.ends_under_way = ()
+        tracked.ends[:0] = writing.ends
+        tracked.reports[:0] = writing.reports
+        self._work.again(COMMIT_RETRY_MS, EndsAgain(self, tracked))
 
     def _complete(self, tracked: Tracked, changes: list[Change]) -> DiscardNotification | None:
         """The changes that end a message, appended; and the notification for the holder of its
@@ -340,7 +343,7 @@ class Delivery:
         parent = self._messages.get(message.side_effect_of or 0)
         if parent is not None:
             parent.side_effects.discard(message.internal_id)
-            self._advance(parent)
+            self.advance(parent)
 
     def _reported(self, original: PrimaryMessage, report: Report) -> None:
         event, source, context = report.logged_as
@@ -360,7 +363,7 @@ class Delivery:
             self.queues.leave(tracked.message.internal_id, fork.next_hop)
             self.queues.redirecting.ended(tracked.message.internal_id, fork.next_hop)
         if queued:
-            self._advance(tracked)
+            self.advance(tracked)
 
     def _notify_of_delay(self, tracked: Tracked) -> None:
         """Once, and the sender of what was not resubmitted alone (RT-5, SN-10)."""
@@ -369,4 +372,4 @@ class Delivery:
             self._config, self._identity, tracked.message, tracked.waiting, self._work.now_ms
         )
         tracked.send(report)
-        self._advance(tracked)
+        self.advance(tracked)

@@ -17,6 +17,14 @@ from typing import TypeAlias
 from nodes.core.config.config import NodeConfig
 from nodes.core.config.retry import retry_interval_ms
 from nodes.core.copies.active_copies import ActiveCopies
+from nodes.core.delivery.attempts import (
+    BackAgain,
+    IntoMailboxes,
+    NextAttempt,
+    Refusal,
+    ToServer,
+    Transmission,
+)
 from nodes.core.delivery.doubts import Doubts
 from nodes.core.delivery.mailbox_deliveries import MailboxDeliveries
 from nodes.core.delivery.results import (
@@ -25,12 +33,10 @@ from nodes.core.delivery.results import (
     NotNow,
     Parcel,
     Result,
-    result_of,
+    prologue_of,
     unreachable,
 )
 from nodes.core.engine.work import LocalDelivery, Timer, Work
-from nodes.core.interface.effects import DeliverTo, ForkOf
-from nodes.core.interface.inputs import TransmissionAnswered
 from nodes.core.interface.replies import QueueShown
 from nodes.core.model.next_hop import DeliveryType, NextHop
 from nodes.core.sessions.outbound import Sessions
@@ -152,29 +158,20 @@ class DeliveryQueue:
     def _hand_out(self, parcel: Parcel) -> None:
         database = parcel.fork.next_hop.database
         if self.next_hop.delivery_type is DeliveryType.UNREACHABLE:
-            self._work.at(self._work.now_ms, lambda: self._finish(parcel, unreachable(parcel)))
+            self._work.at(self._work.now_ms, Refusal(self, parcel, unreachable(parcel)))
         elif database is None or not self._is_local():
-            self._to_one_of(parcel, self._active_copies.targets_of(parcel.fork))
+            self.to_one_of(parcel, self._active_copies.targets_of(parcel.fork))
         elif self._active_copies.takes(database):
             self._into_mailboxes(parcel, database)
         else:
-            self._finish(parcel, NotNow(NOT_MOUNTED))
+            self.finish(parcel, NotNow(NOT_MOUNTED))
 
-    def _to_one_of(self, parcel: Parcel, targets: tuple[str, ...]) -> None:
+    def to_one_of(self, parcel: Parcel, targets: tuple[str, ...]) -> None:
         """To the first that can be reached. One that was reached and then fails is not passed over:
         it may have the message.
         """
-        server, others = targets[0], targets[1:]
-
-        def unreachable(reason: str) -> None:
-            if others:
-                self._to_one_of(parcel, others)
-            else:
-                self._finish(parcel, NotNow(reason))
-
-        self._sessions.request(
-            server, "delivery", lambda lease: self._over(parcel, lease), unreachable
-        )
+        attempt = ToServer(self, parcel, targets[1:])
+        self._sessions.request(targets[0], "delivery", attempt.ready, attempt.failed)
 
     def _into_mailboxes(self, parcel: Parcel, database: str) -> None:
         message = parcel.message
@@ -186,39 +183,27 @@ class DeliveryQueue:
             message.size_bytes,
             f"db:{message.internal_id}",
         )
-
-        def finish(result: Result) -> None:
-            self._deliveries.end()
-            self._finish(parcel, result)
-
+        attempt = IntoMailboxes(self, parcel)
         self._deliveries.begin()
         self._work.deliver(
             delivery,
             self._config.duplicate_windows_ms[database],
-            lambda delivered, duplicates: finish(Answered("", delivered, duplicates)),
-            lambda reason: finish(NotNow(reason)),
+            attempt.delivered,
+            attempt.failed,
         )
 
-    def _over(self, parcel: Parcel, lease: Lease) -> None:
+    def stored(self, parcel: Parcel, result: Result) -> None:
+        """Whether or not it is in its mailboxes."""
+        self._deliveries.end()
+        self.finish(parcel, result)
+
+    def over(self, parcel: Parcel, lease: Lease) -> None:
         message = parcel.message
         envelope = type(message.envelope)(message.envelope.sender, parcel.fork.recipients)
+        body, attempt = f"db:{message.internal_id}", Transmission(self, parcel, lease)
+        lease.transmit(prologue_of(parcel), envelope, body, attempt.answered, attempt.lost)
 
-        def answered(answer: TransmissionAnswered) -> None:
-            lease.release()
-            self._finish(parcel, result_of(parcel, answer, lease.peer))
-
-        def lost(reason: str) -> None:
-            self._finish(parcel, NotNow(reason, was_offered=True))
-
-        lease.transmit(
-            _prologue(parcel),
-            envelope,
-            f"db:{message.internal_id}",
-            answered,
-            lost,
-        )
-
-    def _finish(self, parcel: Parcel, result: Result) -> None:
+    def finish(self, parcel: Parcel, result: Result) -> None:
         """What the copy before says, once another is active, is worth nothing: it goes there."""
         self._active[parcel.epoch] -= 1
         internal_id = parcel.message.internal_id
@@ -274,9 +259,9 @@ class DeliveryQueue:
 
     def _wait_aside(self, internal_id: int, wait_ms: int) -> None:
         due_ms = self._work.now_ms + wait_ms
-        self._aside[internal_id] = self._work.at(due_ms, lambda: self._back_again(internal_id))
+        self._aside[internal_id] = self._work.at(due_ms, BackAgain(self, internal_id))
 
-    def _back_again(self, internal_id: int) -> None:
+    def back_again(self, internal_id: int) -> None:
         del self._aside[internal_id]
         self.append(internal_id)
 
@@ -285,9 +270,9 @@ class DeliveryQueue:
         if self._retry is None:
             self._failures += 1
             wait_ms = retry_interval_ms(self._config.server, self._failures)
-            self._retry = self._work.again(wait_ms, self._try_again)
+            self._retry = self._work.again(wait_ms, NextAttempt(self))
 
-    def _try_again(self) -> None:
+    def try_again(self) -> None:
         self._retry = None
         self.pump()
 
@@ -338,12 +323,4 @@ class DeliveryQueue:
         self._take_in_aside()
         if self._retry is not None:
             self._retry.cancel()
-        self._try_again()
-
-
-def _prologue(parcel: Parcel) -> DeliverTo | ForkOf | None:
-    """Whoever is not of the organisation learns nothing of it."""
-    hop, name = parcel.fork.next_hop, parcel.message.network_message_id
-    if hop.database is not None:
-        return DeliverTo(hop.database, name)
-    return None if hop.is_outside else ForkOf(name)
+        self.try_again()

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from nodes.core.interface.effects import DeliverTo, ForkOf
 from nodes.core.interface.inputs import TransmissionAnswered
 from nodes.core.interface.replies import R432_NOT_ACTIVE_HERE
 from nodes.core.model.message import Fork, PrimaryMessage
@@ -31,6 +32,10 @@ class Parcel:
     fork: Fork
     queue: NextHop
     epoch: int = 0
+
+    def __str__(self) -> str:
+        recipients = ", ".join(self.fork.recipients)
+        return f"message {self.message.internal_id} for {recipients}"
 
     @property
     def redirected_to(self) -> NextHop | None:
@@ -66,6 +71,14 @@ class NotNow:
 
 
 Result: TypeAlias = Answered | NotNow
+
+
+def prologue_of(parcel: Parcel) -> DeliverTo | ForkOf | None:
+    """Whoever is not of the organisation learns nothing of it."""
+    hop, name = parcel.fork.next_hop, parcel.message.network_message_id
+    if hop.database is not None:
+        return DeliverTo(hop.database, name)
+    return None if hop.is_outside else ForkOf(name)
 
 
 def unreachable(parcel: Parcel) -> Answered:

@@ -1,11 +1,10 @@
-"""The one door of every core: an input at a lab time in, effects out, and the time that it waits
-for.
-"""
+"""The one door of every core: an input at a lab time in, effects out, and what it waits for."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+from nodes.core.engine.waiting import Wait, Waits
 from nodes.core.engine.work import Work
 from nodes.core.interface.effects import Effect
 from nodes.core.interface.inputs import Input
@@ -26,6 +25,18 @@ class OneDoor(ABC):
     def next_deadline_ms(self) -> int | None:
         """When `DeadlineReached` is wanted, lab time in epoch ms; None: nothing waits for time."""
         return self._work.next_deadline_ms()
+
+    def waits(self) -> tuple[Wait, ...]:
+        """All that it waits for: answers of its disk and of other servers, then times. It only
+        looks.
+        """
+        parts = (self._work, *self._parts_waiting())
+        waits = (wait for part in parts for wait in part.waits())
+        return tuple(sorted(waits, key=lambda wait: not wait.awaited))
+
+    @abstractmethod
+    def _parts_waiting(self) -> tuple[Waits, ...]:
+        """Its parts that keep who waits, besides its `Work`."""
 
     @abstractmethod
     def _hear(self, happened: Input) -> None:

@@ -3,16 +3,18 @@ for an answer.
 
 A part that needs something durable calls `commit` with what to do then; the promise "durable before
 polite" lives in such pairs. Continuations are memory only: after a restart everything is rebuilt
-from `DatabaseOpened`.
+from `DatabaseOpened`. What they wait for is said by `waits`.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
+from nodes.core.engine.awaited import awaited_of
+from nodes.core.engine.waiting import Wait, ends_ms, is_limit, then_of
 from nodes.core.interface.copy_changes import CopyChange
 from nodes.core.interface.effects import (
     ChangeCopy,
@@ -69,6 +71,15 @@ Measured: TypeAlias = Callable[[tuple[int | None, ...]], None]
 Report: TypeAlias = Callable[[Any], None]
 
 
+class Pending(NamedTuple):
+    """Who waits for the answer to an effect: one of the two is called, once."""
+
+    then: Callable[..., None]
+    failed: Because
+    effect: Effect
+    asked_ms: int
+
+
 @dataclass(slots=True)
 class Work:
     """Shared by the parts of one node; holds no decision of its own. `report(event)`: other parts
@@ -80,11 +91,7 @@ class Work:
     now_ms: int = 0
     effects: list[Effect] = field(default_factory=list)
     _timers: list[tuple[int, int, Timer]] = field(default_factory=list)
-    _commits: dict[int, tuple[Then, Because]] = field(default_factory=dict)
-    _deliveries: dict[int, tuple[Delivered, Because]] = field(default_factory=dict)
-    _reads: dict[int, tuple[Read, Because]] = field(default_factory=dict)
-    _changes: dict[int, tuple[Changed, Because]] = field(default_factory=dict)
-    _measurings: dict[int, tuple[Measured, Because]] = field(default_factory=dict)
+    _pending: dict[int, Pending] = field(default_factory=dict)
     _count: int = 0
     _most_timers: int = FEW_TIMERS
 
@@ -101,14 +108,13 @@ class Work:
     ) -> None:
         """Ask for one durable transaction; exactly one of `then` and `failed` is called later."""
         number = self._next()
-        self._commits[number] = (then, failed)
-        self.emit(Commit(number, changes))
+        self._ask(number, Commit(number, changes), then, failed)
 
     def committed(self, number: int) -> None:
-        self._commits.pop(number)[0]()
+        self._pending.pop(number).then()
 
     def commit_failed(self, number: int, reason: str) -> None:
-        self._commits.pop(number)[1](reason)
+        self._pending.pop(number).failed(reason)
 
     def deliver(
         self, delivery: LocalDelivery, window_ms: int, then: Delivered, failed: Because
@@ -117,28 +123,26 @@ class Work:
         is called later.
         """
         number = self._next()
-        self._deliveries[number] = (then, failed)
-        self.emit(
-            DeliverToMailboxes(
-                number,
-                delivery.database,
-                delivery.header,
-                delivery.sender,
-                delivery.recipients,
-                delivery.size_bytes,
-                delivery.body,
-                self.now_ms,
-                window_ms,
-            )
+        effect = DeliverToMailboxes(
+            number,
+            delivery.database,
+            delivery.header,
+            delivery.sender,
+            delivery.recipients,
+            delivery.size_bytes,
+            delivery.body,
+            self.now_ms,
+            window_ms,
         )
+        self._ask(number, effect, then, failed)
 
     def delivered(
         self, number: int, delivered: tuple[str, ...], duplicates: tuple[str, ...]
     ) -> None:
-        self._deliveries.pop(number)[0](delivered, duplicates)
+        self._pending.pop(number).then(delivered, duplicates)
 
     def delivery_failed(self, number: int, reason: str) -> None:
-        self._deliveries.pop(number)[1](reason)
+        self._pending.pop(number).failed(reason)
 
     def read_safety_net(
         self,
@@ -151,14 +155,13 @@ class Work:
     ) -> None:
         """Ask for a page of copies; `then(page)` or `failed(reason)` is called later."""
         number = self._next()
-        self._reads[number] = (then, failed)
-        self.emit(ReadSafetyNet(number, source, after, end_ms, most))
+        self._ask(number, ReadSafetyNet(number, source, after, end_ms, most), then, failed)
 
     def safety_net_read(self, page: SafetyNetRead) -> None:
-        self._reads.pop(page.read)[0](page)
+        self._pending.pop(page.read).then(page)
 
     def safety_net_not_read(self, number: int, reason: str) -> None:
-        self._reads.pop(number)[1](reason)
+        self._pending.pop(number).failed(reason)
 
     def measure_converted(
         self, encoder: str, bodies: tuple[BodyHandle, ...], then: Measured, failed: Because
@@ -167,28 +170,42 @@ class Work:
         `then` and `failed` is called later.
         """
         number = self._next()
-        self._measurings[number] = (then, failed)
-        self.emit(MeasureConverted(number, encoder, bodies))
+        self._ask(number, MeasureConverted(number, encoder, bodies), then, failed)
 
     def converted_measured(self, number: int, sizes_bytes: tuple[int | None, ...]) -> None:
-        self._measurings.pop(number)[0](sizes_bytes)
+        self._pending.pop(number).then(sizes_bytes)
 
     def converted_not_measured(self, number: int, reason: str) -> None:
-        self._measurings.pop(number)[1](reason)
+        self._pending.pop(number).failed(reason)
 
     def change_copy(self, database: str, what: CopyChange, then: Changed, failed: Because) -> None:
         """Ask for one change of a copy of a mailbox database here; one of `then` and `failed` is
         called later.
         """
         number = self._next()
-        self._changes[number] = (then, failed)
-        self.emit(ChangeCopy(number, database, what))
+        self._ask(number, ChangeCopy(number, database, what), then, failed)
 
     def copy_changed(self, answer: CopyChanged) -> None:
-        self._changes.pop(answer.change)[0](answer)
+        self._pending.pop(answer.change).then(answer)
 
     def copy_not_changed(self, number: int, reason: str) -> None:
-        self._changes.pop(number)[1](reason)
+        self._pending.pop(number).failed(reason)
+
+    def _ask(self, number: int, effect: Effect, then: Callable[..., None], failed: Because) -> None:
+        self._pending[number] = Pending(then, failed, effect, self.now_ms)
+        self.emit(effect)
+
+    def waits(self) -> Iterator[Wait]:
+        """Answers in the order in which they were asked for, then times in theirs; without times
+        that only limit another wait.
+        """
+        for pending in self._pending.values():
+            until_ms = ends_ms(pending.then, None)
+            awaited = awaited_of(pending.effect)
+            yield Wait(awaited, then_of(pending.then), pending.asked_ms, until_ms)
+        for due_ms, _, timer in sorted(self._timers, key=lambda entry: entry[:2]):
+            if timer.action is not None and not is_limit(timer.action):
+                yield Wait("", then_of(timer.action), until_ms=due_ms)
 
     def at(self, due_ms: int, action: Then) -> Timer:
         timer = Timer(due_ms, action)

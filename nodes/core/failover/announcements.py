@@ -8,12 +8,14 @@ Who knows is reminded all the same: a server keeps it in its queue database, and
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
+from nodes.core.engine.waiting import Waiting
 from nodes.core.engine.work import Work
 from nodes.core.failover.events import ServerTold
 from nodes.core.failover.management_calls import ManagementCalls
-from nodes.core.failover.records import Changes, ManagerRecords
+from nodes.core.failover.records import Changes, ManagerRecords, Writing
 from nodes.core.interface.copy_commands import NameActiveCopy
 from nodes.core.interface.effects import LogLifecycle
 from nodes.core.interface.inputs import ActiveCopyAnswered
@@ -25,15 +27,98 @@ from nodes.core.sessions.outbound_session import CopyAnswer
 TELL_AGAIN_MS = 60_000
 REMIND_MS = 300_000
 
+Key: TypeAlias = tuple[str, str]
+"""Database and server."""
+
+
+@dataclass(frozen=True, slots=True)
+class Announcement(Waiting):
+    """A server is informed."""
+
+    announcements: Announcements
+    telling: Telling
+
+    def answered(self, answer: CopyAnswer) -> None:
+        self.announcements.answered(self.telling, answer)
+
+    def failed(self, reason: str) -> None:
+        self.announcements.again(key_of(self.telling))
+
+    def __str__(self) -> str:
+        return f"writes down since when {self.telling.server} knows"
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt(Writing):
+    """It knows, with the end of what its Safety Net is asked for."""
+
+    announcements: Announcements
+    telling: Telling
+
+    def changes(self) -> Changes:
+        return self.announcements.changes(self.telling)
+
+    def written(self, changes: Changes) -> None:
+        self.announcements.told(self.telling)
+
+    def refused(self, reason: str) -> None:
+        self.announcements.again(key_of(self.telling))
+
+    def __str__(self) -> str:
+        return f"asks what {self.telling.server} delivered to {self.telling.database} before"
+
+
+@dataclass(frozen=True, slots=True)
+class NextAnnouncement(Waiting):
+    announcements: Announcements
+    key: Key
+
+    def __call__(self) -> None:
+        self.announcements.over(self.key)
+
+    def __str__(self) -> str:
+        database, server = self.key
+        return f"informs {server} which copy of {database} is active, if it is not yet"
+
+
+@dataclass(frozen=True, slots=True)
+class Reminder(Waiting):
+    """A server is reminded of what it knows, unless it forgot."""
+
+    announcements: Announcements
+    telling: Telling
+
+    def answered(self, answer: CopyAnswer) -> None:
+        self.announcements.reminded(self.telling, answer)
+
+    def failed(self, reason: str) -> None:
+        self.announcements.reminded_once(key_of(self.telling))
+
+    def __str__(self) -> str:
+        return f"reminds {self.telling.server} of {self.telling.database} again later"
+
+
+@dataclass(frozen=True, slots=True)
+class NextReminder(Waiting):
+    announcements: Announcements
+    key: Key
+
+    def __call__(self) -> None:
+        self.announcements.remind(self.key)
+
+    def __str__(self) -> str:
+        database, server = self.key
+        return f"reminds {server} which copy of {database} is active"
+
 
 class Announcements:
     def __init__(self, work: Work, calls: ManagementCalls, records: ManagerRecords) -> None:
         self._work = work
         self._calls = calls
         self._records = records
-        self._under_way: set[tuple[str, str]] = set()
-        self._reminded: set[tuple[str, str]] = set()
-        self._learnt_anew: dict[tuple[str, str], int] = {}
+        self._under_way: set[Key] = set()
+        self._reminded: set[Key] = set()
+        self._learnt_anew: dict[Key, int] = {}
 
     def begin(self) -> None:
         """Inform everybody who is to be informed and is not being informed."""
@@ -41,85 +126,81 @@ class Announcements:
             self._tell(key)
             self._remind_later(key)
 
-    def _tell(self, key: tuple[str, str]) -> None:
+    def _tell(self, key: Key) -> None:
         telling = self._records.tellings[key]
         if telling.learnt_ms is not None or key in self._under_way:
             return
         self._under_way.add(key)
+        announcement = Announcement(self, telling)
         self._calls.say(
             telling.server,
             NameActiveCopy(telling.database, telling.target, telling.epoch),
-            lambda answer: self._answered(telling, answer),
-            lambda reason: self._again(key),
+            announcement.answered,
+            announcement.failed,
         )
 
-    def _answered(self, telling: Telling, answer: CopyAnswer) -> None:
-        key = (telling.database, telling.server)
+    def answered(self, telling: Telling, answer: CopyAnswer) -> None:
         if not isinstance(answer, ActiveCopyAnswered):
-            self._again(key)
+            self.again(key_of(telling))
             return
-        told = replace(telling, learnt_ms=answer.learnt_ms)
-        self._records.change(
-            lambda: self._changes(told),
-            lambda: self._told(told),
-            lambda reason: self._again(key),
-        )
+        self._records.change(Learnt(self, replace(telling, learnt_ms=answer.learnt_ms)))
 
-    def _changes(self, told: Telling) -> Changes:
+    def changes(self, told: Telling) -> Changes:
         """With the end of what its Safety Net is asked for."""
-        if self._records.tellings[(told.database, told.server)].epoch == told.epoch:
+        if self._records.tellings[key_of(told)].epoch == told.epoch:
             return (SetTelling(told), *self._ends(told))
-        self._work.at(self._work.now_ms, lambda: self._over((told.database, told.server)))
+        self._work.at(self._work.now_ms, NextAnnouncement(self, key_of(told)))
         return ()
 
     def _ends(self, told: Telling) -> list[SetAsking]:
         return [
             SetAsking(replace(asking, end_ms=told.learnt_ms, silent_since_ms=self._work.now_ms))
             for asking in self._records.askings.values()
-            if (asking.database, asking.server) == (told.database, told.server)
+            if (asking.database, asking.server) == key_of(told)
             and asking.source is SafetyNetSource.PRIMARY
             and asking.end_ms is None
         ]
 
-    def _told(self, told: Telling) -> None:
+    def told(self, told: Telling) -> None:
         self._log("active-copy-told", told)
-        self._over((told.database, told.server))
+        self.over(key_of(told))
         self._work.report(ServerTold(told.database))
 
-    def _remind_later(self, key: tuple[str, str]) -> None:
+    def _remind_later(self, key: Key) -> None:
         if key not in self._reminded:
             self._reminded.add(key)
-            self._work.at(self._work.now_ms + REMIND_MS, lambda: self._remind(key))
+            self._work.at(self._work.now_ms + REMIND_MS, NextReminder(self, key))
 
-    def _remind(self, key: tuple[str, str]) -> None:
+    def remind(self, key: Key) -> None:
         telling = self._records.tellings[key]
         if telling.learnt_ms is None:  # it is being informed
-            self._reminded_once(key)
+            self.reminded_once(key)
             return
+        reminder = Reminder(self, telling)
         self._calls.say(
             telling.server,
             NameActiveCopy(telling.database, telling.target, telling.epoch),
-            lambda answer: self._reminded_of(telling, answer),
-            lambda reason: self._reminded_once(key),
+            reminder.answered,
+            reminder.failed,
         )
 
-    def _reminded_of(self, telling: Telling, answer: CopyAnswer) -> None:
+    def reminded(self, telling: Telling, answer: CopyAnswer) -> None:
         """One that learnt it just now had forgotten it."""
-        key = (telling.database, telling.server)
+        key = key_of(telling)
         if isinstance(answer, ActiveCopyAnswered) and answer.learnt_ms != telling.learnt_ms:
             if self._learnt_anew.get(key) != answer.learnt_ms:
                 self._log("active-copy-forgotten", replace(telling, learnt_ms=answer.learnt_ms))
             self._learnt_anew[key] = answer.learnt_ms
-        self._reminded_once(key)
+        self.reminded_once(key)
 
-    def _reminded_once(self, key: tuple[str, str]) -> None:
+    def reminded_once(self, key: Key) -> None:
         self._reminded.discard(key)
         self._remind_later(key)
 
-    def _again(self, key: tuple[str, str]) -> None:
-        self._work.again(TELL_AGAIN_MS, lambda: self._over(key))
+    def again(self, key: Key) -> None:
+        self._work.again(TELL_AGAIN_MS, NextAnnouncement(self, key))
 
-    def _over(self, key: tuple[str, str]) -> None:
+    def over(self, key: Key) -> None:
         """This time is over; whether there is more to announce is seen now."""
         self._under_way.discard(key)
         self._tell(key)
@@ -133,3 +214,7 @@ class Announcements:
             ("learnt_ms", told.learnt_ms or 0),
         )
         self._work.emit(LogLifecycle(event, fields))
+
+
+def key_of(telling: Telling) -> Key:
+    return (telling.database, telling.server)

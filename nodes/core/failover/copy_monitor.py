@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from nodes.core.config.config import NodeConfig
+from nodes.core.engine.waiting import Waiting
 from nodes.core.engine.work import Work
 from nodes.core.failover.events import CopySeen
 from nodes.core.failover.managed_databases import managed_databases
@@ -41,6 +42,35 @@ class Seen:
         return self.misses >= MISSES
 
 
+@dataclass(frozen=True, slots=True)
+class StatusQuestion(Waiting):
+    """Where does that copy stand?"""
+
+    monitor: CopyMonitor
+    database: str
+    server: str
+
+    def answered(self, answer: CopyAnswer) -> None:
+        self.monitor.answered(self.database, self.server, answer)
+
+    def failed(self, reason: str) -> None:
+        self.monitor.missed(self.database, self.server, reason)
+
+    def __str__(self) -> str:
+        return f"looks whether {self.database} has an active copy"
+
+
+@dataclass(frozen=True, slots=True)
+class AllCopies(Waiting):
+    monitor: CopyMonitor
+
+    def __call__(self) -> None:
+        self.monitor.begin()
+
+    def __str__(self) -> str:
+        return "asks every copy where it stands"
+
+
 class CopyMonitor:
     def __init__(self, config: NodeConfig, work: Work, calls: ManagementCalls) -> None:
         self._work = work
@@ -55,7 +85,7 @@ class CopyMonitor:
         for database, server in self._seen:
             self.look(database, server)
         if self._seen:
-            self._work.at(self._work.now_ms + WATCH_MS, self.begin)
+            self._work.at(self._work.now_ms + WATCH_MS, AllCopies(self))
 
     def seen(self, database: str, server: str) -> Seen:
         return self._seen[(database, server)]
@@ -72,16 +102,17 @@ class CopyMonitor:
         if seen.is_asked:
             return
         seen.is_asked = True
+        question = StatusQuestion(self, database, server)
         self._calls.say(
             server,
             AskCopyStatus(database),
-            lambda answer: self._answered(database, server, answer),
-            lambda reason: self._missed(database, server, reason),
+            question.answered,
+            question.failed,
         )
 
-    def _answered(self, database: str, server: str, answer: CopyAnswer) -> None:
+    def answered(self, database: str, server: str, answer: CopyAnswer) -> None:
         if not isinstance(answer, CopyStatusAnswered):
-            self._missed(database, server, _refusal(answer))
+            self.missed(database, server, _refusal(answer))
             return
         seen = self._seen[(database, server)]
         if self._was_void(database, server):
@@ -92,7 +123,7 @@ class CopyMonitor:
         seen.last_log = answer.status.last_log
         self._work.report(CopySeen(database))
 
-    def _missed(self, database: str, server: str, reason: str) -> None:
+    def missed(self, database: str, server: str, reason: str) -> None:
         seen = self._seen[(database, server)]
         if self._was_void(database, server):
             return

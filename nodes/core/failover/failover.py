@@ -8,14 +8,26 @@ written down with its answer. Every step can be done again: servers know it by i
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from nodes.core.config.config import NodeConfig
-from nodes.core.engine.work import COMMIT_RETRY_MS, Because, Then, Work
+from nodes.core.engine.work import COMMIT_RETRY_MS, Work
 from nodes.core.failover.events import FailoverGivenUp, FailoverMounted
 from nodes.core.failover.management_calls import ManagementCalls
 from nodes.core.failover.records import Changes, ManagerRecords
+from nodes.core.failover.steps import (
+    AllLogs,
+    Decision,
+    Dismount,
+    Dismounted,
+    GivenUp,
+    LookForEnd,
+    Mount,
+    Mounted,
+    Next,
+    Over,
+    TakenUp,
+)
 from nodes.core.interface.copy_commands import AskCopyStatus, DismountDatabase, MountDatabase
 from nodes.core.interface.effects import LogLifecycle
 from nodes.core.interface.inputs import (
@@ -26,7 +38,6 @@ from nodes.core.interface.inputs import (
 )
 from nodes.core.interface.manager_changes import (
     InsertAsking,
-    InsertFailover,
     SetFailover,
     SetManagedDatabase,
     SetTelling,
@@ -43,6 +54,7 @@ from nodes.core.model.failover_states import FailoverMove, after
 from nodes.core.model.lab_time import iso
 from nodes.core.model.resubmit_request import SafetyNetSource
 from nodes.core.routing.boundary import boundary_of, servers_of
+from nodes.core.sessions.inbound_session import InboundSession
 from nodes.core.sessions.outbound_session import CopyAnswer
 
 MARGIN_MS = 5 * 60_000
@@ -64,21 +76,21 @@ class Failovers:
         self._config = config
         self._work = work
         self._calls = calls
-        self._records = records
+        self.records = records
         self._deciding: set[str] = set()
         self._tries: dict[str, int] = {}
 
     def begin(self) -> None:
         """After a start: what was decided goes on, what was mounted may be over."""
-        for database in self._records.databases:
-            failover = self._records.decided(database)
+        for database in self.records.databases:
+            failover = self.records.decided(database)
             if failover is not None:
                 self._log("failover-taken-up", failover)
-                self._go(failover)
+                self.go(failover)
             self.look_for_end(database)
 
     def is_under_way(self, database: str) -> bool:
-        return database in self._deciding or self._records.decided(database) is not None
+        return database in self._deciding or self.records.decided(database) is not None
 
     def decide(
         self,
@@ -87,35 +99,29 @@ class Failovers:
         cause: str,
         target: str,
         *,
-        is_requested: bool = False,
+        asked_by: InboundSession | None = None,
         before_ms: int | None = None,
-        decided: Callable[[Failover], None] = lambda failover: None,
-        failed: Because = lambda reason: None,
     ) -> None:
-        """Another copy is to be active; `decided` when that is durable."""
-
-        def make() -> Failover:
-            failover = self._new(managed, kind, cause, target)
-            return replace(failover, is_requested=is_requested, before_ms=before_ms)
-
-        self._write_decision(managed.database, make, decided, failed)
+        """Another copy is to be active; `asked_by` is answered when that is durable."""
+        self._deciding.add(managed.database)
+        self.records.change(Decision(self, managed, kind, cause, target, asked_by, before_ms))
 
     def take_up(self, managed: ManagedDatabase, epoch: int, target: str) -> None:
         """That copy is found active under a later epoch: a failover that was given up, or is not
         known here any more.
         """
-        found = self._records.failovers.get((managed.database, epoch))
+        found = self.records.failovers.get((managed.database, epoch))
         if found is not None and found.state is not FailoverState.GIVEN_UP:
             return
-        new = self._new(managed, FailoverKind.FAILOVER, "found active", target)
-        self._write_decision(managed.database, lambda: found or replace(new, epoch=epoch))
+        self._deciding.add(managed.database)
+        self.records.change(TakenUp(self, managed, epoch, target, found))
 
-    def _new(
+    def new(
         self, managed: ManagedDatabase, kind: FailoverKind, cause: str, target: str
     ) -> Failover:
         return Failover(
             managed.database,
-            self._records.next_epoch(managed.database),
+            self.records.next_epoch(managed.database),
             kind,
             cause,
             managed.server,
@@ -124,40 +130,16 @@ class Failovers:
             self._work.now_ms,
         )
 
-    def _write_decision(
-        self,
-        database: str,
-        make: Callable[[], Failover],
-        decided: Callable[[Failover], None] = lambda failover: None,
-        failed: Because = lambda reason: None,
-    ) -> None:
-        self._deciding.add(database)
-        made: list[Failover] = []
+    def decided(self, failover: Failover) -> None:
+        self._deciding.discard(failover.database)
+        self._log("failover-decided", failover)
 
-        def build() -> Changes:
-            failover = make()
-            if failover.state is FailoverState.GIVEN_UP:
-                again = replace(failover, state=after(failover.state, FailoverMove.TAKE_UP))
-                made.append(again)
-                return (SetFailover(again, failover.state),)
-            made.append(failover)
-            return (InsertFailover(failover),)
+    def not_decided(self, database: str) -> None:
+        self._deciding.discard(database)
 
-        def written() -> None:
-            self._deciding.discard(database)
-            self._log("failover-decided", made[0])
-            decided(made[0])
-            self._go(made[0])
-
-        def not_written(reason: str) -> None:
-            self._deciding.discard(database)
-            failed(reason)
-
-        self._records.change(build, written, not_written)
-
-    def _go(self, failover: Failover) -> None:
+    def go(self, failover: Failover) -> None:
         """The next step of what is decided, as it is on disk now."""
-        failover = self._records.failovers[(failover.database, failover.epoch)]
+        failover = self.records.failovers[(failover.database, failover.epoch)]
         if failover.state is not FailoverState.DECIDED:
             return
         if failover.kind is FailoverKind.FAILOVER:
@@ -167,57 +149,54 @@ class Failovers:
         else:
             self._wait_for_logs(failover)
 
-    def _dismount(self, failover: Failover) -> None:
-        epoch = self._records.databases[failover.database].epoch
+    def go_later(self, failover: Failover) -> None:
+        self._work.again(MOUNT_AGAIN_MS, Next(self, failover))
 
-        def answered(answer: CopyAnswer) -> None:
-            if isinstance(answer, DismountAnswered):
-                self._set(failover, lambda f: replace(f, dismounted_log=answer.last_log))
-            else:
-                self._again(failover, _refusal(answer))
-
-        command = DismountDatabase(failover.database, epoch)
-        self._calls.say(
-            failover.source, command, answered, lambda reason: self._again(failover, reason)
-        )
-
-    def _wait_for_logs(self, failover: Failover) -> None:
-        """Until the target has every log of the copy that was dismounted."""
-        assert failover.dismounted_log is not None
-        last_log = failover.dismounted_log
-
-        def answered(answer: CopyAnswer) -> None:
-            if isinstance(answer, CopyStatusAnswered) and answer.status.last_log >= last_log:
-                self._mount(failover)
-            else:
-                self._again(failover, f"{failover.target} lacks logs")
-
-        command = AskCopyStatus(failover.database)
-        self._calls.say(
-            failover.target, command, answered, lambda reason: self._again(failover, reason)
-        )
-
-    def _again(self, failover: Failover, reason: str) -> None:
+    def put_off(self, failover: Failover, reason: str) -> None:
         """A step of a switchover that could not be done."""
         if self._work.now_ms >= failover.decided_ms + SWITCHOVER_MS:
             self._give_up(failover, reason)
         else:
-            self._work.again(AGAIN_MS, lambda: self._go(failover))
+            self._work.again(AGAIN_MS, Next(self, failover))
+
+    def _dismount(self, failover: Failover) -> None:
+        epoch = self.records.databases[failover.database].epoch
+        command, step = DismountDatabase(failover.database, epoch), Dismount(self, failover)
+        self._calls.say(failover.source, command, step.answered, step.failed)
+
+    def source_answered(self, failover: Failover, answer: CopyAnswer) -> None:
+        if isinstance(answer, DismountAnswered):
+            self.records.change(Dismounted(self, failover, answer.last_log))
+        else:
+            self.put_off(failover, _refusal(answer))
+
+    def _wait_for_logs(self, failover: Failover) -> None:
+        """Until the target has every log of the copy that was dismounted."""
+        command, step = AskCopyStatus(failover.database), AllLogs(self, failover)
+        self._calls.say(failover.target, command, step.answered, step.failed)
+
+    def logs_answered(self, failover: Failover, answer: CopyAnswer) -> None:
+        last_log = failover.dismounted_log
+        assert last_log is not None
+        if isinstance(answer, CopyStatusAnswered) and answer.status.last_log >= last_log:
+            self._mount(failover)
+        else:
+            self.put_off(failover, f"{failover.target} lacks logs")
 
     def _mount(self, failover: Failover) -> None:
-        def answered(answer: CopyAnswer) -> None:
-            if isinstance(answer, MountAnswered):
-                self._mounted(failover, answer)
-            else:
-                is_over = isinstance(answer, CopyCommandRefused) and answer.code >= 500
-                self._not_mounted(failover, _refusal(answer), is_over=is_over)
-
         command = MountDatabase(failover.database, failover.epoch, failover.before_ms)
-        self._calls.say(
-            failover.target, command, answered, lambda reason: self._not_mounted(failover, reason)
-        )
+        step = Mount(self, failover)
+        self._calls.say(failover.target, command, step.answered, step.failed)
 
-    def _not_mounted(self, failover: Failover, reason: str, *, is_over: bool = False) -> None:
+    def mount_answered(self, failover: Failover, answer: CopyAnswer) -> None:
+        if isinstance(answer, MountAnswered):
+            self._tries.pop(failover.database, None)
+            self.records.change(Mounted(self, failover, answer))
+        else:
+            is_over = isinstance(answer, CopyCommandRefused) and answer.code >= 500
+            self.not_mounted(failover, _refusal(answer), is_over=is_over)
+
+    def not_mounted(self, failover: Failover, reason: str, *, is_over: bool = False) -> None:
         tries = self._tries[failover.database] = self._tries.get(failover.database, 0) + 1
         is_patient = failover.is_requested and (
             self._work.now_ms < failover.decided_ms + REQUEST_MS
@@ -225,59 +204,35 @@ class Failovers:
         if is_over or (tries >= MOUNT_TRIES and not is_patient):
             self._give_up(failover, reason)
         else:
-            self._work.again(MOUNT_AGAIN_MS, lambda: self._go(failover))
+            self.go_later(failover)
 
     def _give_up(self, failover: Failover, reason: str) -> None:
         self._tries.pop(failover.database, None)
+        self.records.change(GivenUp(self, failover, reason))
 
-        def given_up() -> None:
-            self._log("failover-given-up", failover, (("reason", reason),))
-            self._work.report(FailoverGivenUp(failover.database))
+    def given_up(self, failover: Failover, reason: str) -> None:
+        self._log("failover-given-up", failover, (("reason", reason),))
+        self._work.report(FailoverGivenUp(failover.database))
 
-        state = after(failover.state, FailoverMove.GIVE_UP)
-        self._set(failover, lambda f: replace(f, state=state), given_up)
+    def of_mount(self, failover: Failover, answer: MountAnswered) -> Changes:
+        """What is written down with its answer; the failover itself comes first."""
+        managed = self.records.databases[failover.database]
+        start_ms = self._start_ms(failover, managed, answer)
+        state = after(failover.state, FailoverMove.MOUNT)
+        mounted = replace(failover, state=state, mounted_ms=answer.mounted_ms, start_ms=start_ms)
+        moved = replace(
+            managed, server=failover.target, epoch=failover.epoch, last_log=answer.last_log
+        )
+        return (
+            SetFailover(mounted, failover.state),
+            SetManagedDatabase(moved),
+            *map(SetTelling, self._tellings(mounted)),
+            *map(InsertAsking, self._askings(mounted)),
+        )
 
-    def _set(
-        self,
-        failover: Failover,
-        move: Callable[[Failover], Failover],
-        then: Then | None = None,
-    ) -> None:
-        """Write a step of it down, and go on; what the disk refuses is done again."""
-
-        def build() -> Changes:
-            now = self._records.failovers[(failover.database, failover.epoch)]
-            return (SetFailover(move(now), now.state),)
-
-        def refused(_reason: str) -> None:
-            self._work.again(MOUNT_AGAIN_MS, lambda: self._go(failover))
-
-        self._records.change(build, then or (lambda: self._go(failover)), refused)
-
-    def _mounted(self, failover: Failover, answer: MountAnswered) -> None:
-        self._tries.pop(failover.database, None)
-
-        def build() -> Changes:
-            now = self._records.failovers[(failover.database, failover.epoch)]
-            managed = self._records.databases[failover.database]
-            start_ms = self._start_ms(now, managed, answer)
-            state = after(now.state, FailoverMove.MOUNT)
-            mounted = replace(now, state=state, mounted_ms=answer.mounted_ms, start_ms=start_ms)
-            moved = replace(managed, server=now.target, epoch=now.epoch, last_log=answer.last_log)
-            made.append(mounted)
-            return (
-                SetFailover(mounted, now.state),
-                SetManagedDatabase(moved),
-                *map(SetTelling, self._tellings(mounted)),
-                *map(InsertAsking, self._askings(mounted)),
-            )
-
-        def written() -> None:
-            self._log("failover-mounted", made[-1])
-            self._work.report(FailoverMounted(failover.database))
-
-        made: list[Failover] = []
-        self._records.change(build, written, lambda reason: self._not_mounted(failover, reason))
+    def mounted(self, failover: Failover) -> None:
+        self._log("failover-mounted", failover)
+        self._work.report(FailoverMounted(failover.database))
 
     def _start_ms(
         self, failover: Failover, managed: ManagedDatabase, answer: MountAnswered
@@ -288,8 +243,8 @@ class Failovers:
         epoch that was given up, or of which the new copy has no log. However late its own last log
         is, that one is of another branch.
         """
-        between = self._records.given_up_since(failover.database, managed.epoch)
-        missed = self._records.between(failover.database, answer.last_log_epoch, managed.epoch)
+        between = self.records.given_up_since(failover.database, managed.epoch)
+        missed = self.records.between(failover.database, answer.last_log_epoch, managed.epoch)
         dismounted_log = failover.dismounted_log
         has_all = dismounted_log is not None and answer.last_log >= dismounted_log
         if has_all and not between and not missed:
@@ -329,34 +284,25 @@ class Failovers:
 
     def look_for_end(self, database: str) -> None:
         """It is over when everybody is informed and every Safety Net asked that is to be."""
+        for failover in list(self.records.failovers.values()):
+            if failover.database == database and self.is_over(failover):
+                self.records.change(Over(self, failover))
 
-        def refused(_reason: str) -> None:
-            self._work.again(COMMIT_RETRY_MS, lambda: self.look_for_end(database))
+    def look_for_end_later(self, database: str) -> None:
+        self._work.again(COMMIT_RETRY_MS, LookForEnd(self, database))
 
-        for failover in list(self._records.failovers.values()):
-            if failover.database == database and self._is_over(failover):
-                self._records.change(
-                    lambda f=failover: self._end(f),  # type: ignore[misc]
-                    lambda f=failover: self._log("failover-over", f),  # type: ignore[misc]
-                    refused,
-                )
-
-    def _is_over(self, failover: Failover) -> bool:
+    def is_over(self, failover: Failover) -> bool:
         if failover.state is not FailoverState.MOUNTED:
             return False
         name, epoch = failover.database, failover.epoch
-        asked = ((a.database, a.epoch) for a in self._records.askings.values())
+        asked = ((a.database, a.epoch) for a in self.records.askings.values())
         untold = (
-            (t.database, t.epoch) for t in self._records.tellings.values() if t.learnt_ms is None
+            (t.database, t.epoch) for t in self.records.tellings.values() if t.learnt_ms is None
         )
         return (name, epoch) not in asked and (name, epoch) not in untold
 
-    def _end(self, failover: Failover) -> Changes:
-        now = self._records.failovers[(failover.database, failover.epoch)]
-        if not self._is_over(now):
-            return ()
-        state = after(now.state, FailoverMove.FINISH)
-        return (SetFailover(replace(now, state=state), now.state),)
+    def over(self, failover: Failover) -> None:
+        self._log("failover-over", failover)
 
     def _log(
         self, event: str, failover: Failover, more: tuple[tuple[str, str | int], ...] = ()

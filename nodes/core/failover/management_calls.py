@@ -7,8 +7,11 @@ than that of the Send connector, and a session that passed it is not used again.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
+from nodes.core.engine.awaited import question_of
+from nodes.core.engine.waiting import Waiting, then_of
 from nodes.core.engine.work import Because, Timer, Work
 from nodes.core.interface.copy_commands import CopyCommand
 from nodes.core.model.resubmit_request import ResubmitDemand
@@ -20,24 +23,77 @@ SERVICE = "management"
 
 Then: TypeAlias = Callable[[CopyAnswer], None]
 Told: TypeAlias = Callable[[ResubmitAnswer], None]
-Use: TypeAlias = Callable[[Lease, "ManagementCall"], None]
 
 
-class ManagementCall:
-    """Under way until `finish`, which is true once."""
+@dataclass(slots=True)
+class ManagementCall(Waiting):
+    """Under way until it is over: then `then` or `failed` was called, once."""
 
-    def __init__(self) -> None:
-        self.request: Request | None = None
-        self.lease: Lease | None = None
-        self.timer: Timer | None = None
-        self.is_over = False
+    question: CopyCommand | ResubmitDemand
+    then: Callable[[Any], None]
+    failed: Because
+    request: Request | None = None
+    lease: Lease | None = None
+    timer: Timer | None = None
+    is_over: bool = False
 
-    def finish(self) -> bool:
+    def __str__(self) -> str:
+        then = then_of(self.then)
+        return then if self.lease else f"sends {question_of(self.question)}, and {then}"
+
+    @property
+    def until_ms(self) -> int | None:
+        return None if self.timer is None else self.timer.due_ms
+
+    def ready(self, lease: Lease) -> None:
+        self.lease = lease
+        if isinstance(self.question, ResubmitDemand):
+            lease.request_resubmit(self.question, self.answered, self.lost)
+        else:
+            lease.manage(self.question, self.answered, self.lost)
+
+    def answered(self, answer: CopyAnswer | ResubmitAnswer) -> None:
+        assert self.lease is not None
+        self.lease.release()
+        if self._finish():
+            self.then(answer)
+
+    def lost(self, reason: str) -> None:
+        if self._finish():
+            self.failed(reason)
+
+    def too_late(self) -> None:
+        if not self._finish():
+            return
+        if self.lease is not None:
+            self.lease.hang_up()
+        elif self.request is not None:
+            self.request.cancel()
+        self.failed("no answer in time")
+
+    def _finish(self) -> bool:
         if self.is_over:
             return False
         self.is_over = True
         if self.timer is not None:
             self.timer.cancel()
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerLimit(Waiting):
+    """A call has had its answer by then, or has none."""
+
+    call: ManagementCall
+
+    def __call__(self) -> None:
+        self.call.too_late()
+
+    def __str__(self) -> str:
+        return f"waits no longer: {self.call}"
+
+    @property
+    def is_limit(self) -> bool:
         return True
 
 
@@ -50,53 +106,12 @@ class ManagementCalls:
 
     def say(self, server: str, command: CopyCommand, then: Then, failed: Because) -> None:
         """One of the two is called, once."""
-
-        def use(lease: Lease, call: ManagementCall) -> None:
-            def answered(answer: CopyAnswer) -> None:
-                lease.release()
-                if call.finish():
-                    then(answer)
-
-            lease.manage(command, answered, lambda reason: _fail(call, failed, reason))
-
-        self._run(server, use, failed)
+        self._run(server, ManagementCall(command, then, failed))
 
     def ask(self, server: str, demand: ResubmitDemand, then: Told, failed: Because) -> None:
         """Ask its Safety Net; one of the two is called, once."""
+        self._run(server, ManagementCall(demand, then, failed))
 
-        def use(lease: Lease, call: ManagementCall) -> None:
-            def answered(answer: ResubmitAnswer) -> None:
-                lease.release()
-                if call.finish():
-                    then(answer)
-
-            lease.request_resubmit(demand, answered, lambda reason: _fail(call, failed, reason))
-
-        self._run(server, use, failed)
-
-    def _run(self, server: str, use: Use, failed: Because) -> None:
-        call = ManagementCall()
-        due_ms = self._work.now_ms + ANSWER_MS
-        call.timer = self._work.at(due_ms, lambda: self._too_late(call, failed))
-
-        def ready(lease: Lease) -> None:
-            call.lease = lease
-            use(lease, call)
-
-        call.request = self._sessions.request(
-            server, SERVICE, ready, lambda reason: _fail(call, failed, reason), SERVICE
-        )
-
-    def _too_late(self, call: ManagementCall, failed: Because) -> None:
-        if not call.finish():
-            return
-        if call.lease is not None:
-            call.lease.hang_up()
-        elif call.request is not None:
-            call.request.cancel()
-        failed("no answer in time")
-
-
-def _fail(call: ManagementCall, failed: Because, reason: str) -> None:
-    if call.finish():
-        failed(reason)
+    def _run(self, server: str, call: ManagementCall) -> None:
+        call.timer = self._work.at(self._work.now_ms + ANSWER_MS, AnswerLimit(call))
+        call.request = self._sessions.request(server, SERVICE, call.ready, call.lost, SERVICE)

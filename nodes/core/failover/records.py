@@ -4,12 +4,15 @@ what the one before left, so that no two of them overlook each other.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from nodes.core.config.config import NodeConfig
-from nodes.core.engine.work import Because, Then, Work
+from nodes.core.engine.waiting import Wait, Waiting
+from nodes.core.engine.work import Work
 from nodes.core.failover.managed_databases import managed_databases
 from nodes.core.interface.inputs import ManagerOpened
 from nodes.core.interface.manager_changes import (
@@ -31,7 +34,40 @@ from nodes.core.model.failover import (
 )
 
 Changes: TypeAlias = tuple[ManagerChange, ...]
-Build: TypeAlias = Callable[[], Changes]
+
+
+class Writing(Waiting):
+    """Something to be written down, and whoever goes on when it is."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def changes(self) -> Changes:
+        """Made of what is on disk by now; none where it is needed no more."""
+
+    def written(self, changes: Changes) -> None:
+        """They are durable, and taken in."""
+
+    def refused(self, reason: str) -> None:
+        """The disk did not take them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transaction(Waiting):
+    """The one that the disk has now."""
+
+    records: ManagerRecords
+    changes: Changes
+    writing: Writing
+
+    def committed(self) -> None:
+        self.records.committed(self)
+
+    def refused(self, reason: str) -> None:
+        self.records.refused(self, reason)
+
+    def __str__(self) -> str:
+        return str(self.writing)
 
 
 class ManagerRecords:
@@ -48,7 +84,7 @@ class ManagerRecords:
         self.failovers: dict[tuple[str, int], Failover] = {}
         self.tellings: dict[tuple[str, str], Telling] = {}
         self.askings: dict[tuple[str, str], Asking] = {}
-        self._waiting: deque[tuple[Build, Then, Because]] = deque()
+        self._waiting: deque[Writing] = deque()
         self._is_writing = False
 
     def opened(self, happened: ManagerOpened) -> None:
@@ -57,36 +93,36 @@ class ManagerRecords:
         self.tellings = {(each.database, each.server): each for each in happened.tellings}
         self.askings = {(each.request_id, each.server): each for each in happened.askings}
 
-    def change(self, build: Build, then: Then, failed: Because = lambda reason: None) -> None:
-        """`build` is called when everything before is durable; nothing is done where it gives no
-        changes.
-        """
-        self._waiting.append((build, then, failed))
+    def change(self, writing: Writing) -> None:
+        """Its changes are asked for when everything before is durable."""
+        self._waiting.append(writing)
         self._write_next()
+
+    def waits(self) -> Iterator[Wait]:
+        """What is to be written after the transaction that the disk has."""
+        for writing in self._waiting:
+            yield Wait("the transaction before", str(writing))
 
     def _write_next(self) -> None:
         while self._waiting and not self._is_writing:
-            build, then, failed = self._waiting.popleft()
-            changes = build()
+            writing = self._waiting.popleft()
+            changes = writing.changes()
             if changes:
-                self._write(changes, then, failed)
+                self._is_writing = True
+                transaction = Transaction(self, changes, writing)
+                self._work.commit(changes, transaction.committed, transaction.refused)
 
-    def _write(self, changes: Changes, then: Then, failed: Because) -> None:
-        self._is_writing = True
+    def committed(self, transaction: Transaction) -> None:
+        self._is_writing = False
+        for change in transaction.changes:
+            self._take_in(change)
+        transaction.writing.written(transaction.changes)
+        self._write_next()
 
-        def committed() -> None:
-            self._is_writing = False
-            for change in changes:
-                self._take_in(change)
-            then()
-            self._write_next()
-
-        def not_committed(reason: str) -> None:
-            self._is_writing = False
-            failed(reason)
-            self._write_next()
-
-        self._work.commit(changes, committed, not_committed)
+    def refused(self, transaction: Transaction, reason: str) -> None:
+        self._is_writing = False
+        transaction.writing.refused(reason)
+        self._write_next()
 
     def _take_in(self, change: ManagerChange) -> None:
         match change:

@@ -19,7 +19,6 @@ from nodes.core.interface.inputs import (
 )
 from nodes.core.interface.replies import (
     R432_NOT_ACTIVE_HERE,
-    R451_FAILOVER_NOT_STORED,
     R451_FAILOVER_UNDER_WAY,
     R451_MAILBOX_NOT_MOVED,
     R451_NO_COPY,
@@ -28,7 +27,6 @@ from nodes.core.interface.replies import (
     R550_NO_SUCH_COPY,
     R550_NO_SUCH_DATABASE,
     R550_NOT_LAGGED,
-    FailoverReply,
     Reply,
 )
 from nodes.core.model.failover import FailoverKind
@@ -107,10 +105,8 @@ class FailoverRequests:
             kind,
             f"asked for by {session.peer}",
             target,
-            is_requested=True,
+            asked_by=session,
             before_ms=before_ms,
-            decided=lambda f: session.reply(FailoverReply(f.epoch, f.target)),
-            failed=lambda reason: session.reply(R451_FAILOVER_NOT_STORED),
         )
 
     def _refusal(self, database: str, server: str | None) -> Reply | None:

@@ -9,16 +9,17 @@ asked for longer than a Safety Net can hold what is asked for.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from nodes.core.config.config import NodeConfig
+from nodes.core.engine.waiting import Waiting
 from nodes.core.engine.work import Work
 from nodes.core.failover.events import AskingClosed
 from nodes.core.failover.management_calls import ManagementCalls
-from nodes.core.failover.records import Changes, ManagerRecords
+from nodes.core.failover.records import Changes, ManagerRecords, Writing
 from nodes.core.interface.effects import LogLifecycle
-from nodes.core.interface.inputs import ResubmitRefused
+from nodes.core.interface.inputs import ResubmitAnswered, ResubmitRefused
 from nodes.core.interface.manager_changes import InsertAsking, SetAsking
 from nodes.core.model.failover import Asking, AskingState
 from nodes.core.model.lab_time import iso
@@ -31,6 +32,110 @@ SILENCE_MS = 12 * 3_600_000
 """How long a primary is waited for before the others are asked in its place (SN-7)."""
 
 Key: TypeAlias = tuple[str, str]
+"""Request id and server."""
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyNetCall(Waiting):
+    """A Safety Net is asked."""
+
+    requests: SafetyNetRequests
+    key: Key
+
+    def answered(self, answer: ResubmitAnswer) -> None:
+        self.requests.answered(self.key, answer)
+
+    def failed(self, reason: str) -> None:
+        self.requests.again(self.key)
+
+    def __str__(self) -> str:
+        return "writes down what it resubmitted, or asks again"
+
+
+@dataclass(frozen=True, slots=True)
+class NextCall(Waiting):
+    requests: SafetyNetRequests
+    key: Key
+
+    def __call__(self) -> None:
+        self.requests.ask_again(self.key)
+
+    def __str__(self) -> str:
+        request_id, server = self.key
+        return f"asks the Safety Net of {server} for {request_id} again"
+
+
+@dataclass(frozen=True, slots=True)
+class Look(Waiting):
+    requests: SafetyNetRequests
+    key: Key
+
+    def __call__(self) -> None:
+        self.requests.look(self.key)
+
+    def __str__(self) -> str:
+        request_id, server = self.key
+        return f"looks whether {server} is silent of {request_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class RequestWriting(Writing):
+    requests: SafetyNetRequests
+    key: Key
+
+
+@dataclass(frozen=True, slots=True)
+class Heard(RequestWriting):
+    """A Safety Net has answered."""
+
+    answer: ResubmitAnswered
+
+    @property
+    def is_complete(self) -> bool:
+        return self.answer.state is ResubmitState.COMPLETED
+
+    def changes(self) -> Changes:
+        return self.requests.of_answer(self.key, self.answer, is_complete=self.is_complete)
+
+    def written(self, changes: Changes) -> None:
+        if self.is_complete:
+            self.requests.closed(self.key)
+        else:
+            self.requests.again(self.key)
+
+    def refused(self, reason: str) -> None:
+        self.requests.again(self.key)
+
+    def __str__(self) -> str:
+        return f"has done with {self.key[1]}" if self.is_complete else f"asks {self.key[1]} again"
+
+
+@dataclass(frozen=True, slots=True)
+class NoMore(RequestWriting):
+    """Its Safety Net holds nothing of it any more."""
+
+    def changes(self) -> Changes:
+        return self.requests.of_end(self.key)
+
+    def written(self, changes: Changes) -> None:
+        self.requests.closed(self.key)
+
+    def __str__(self) -> str:
+        return f"asks {self.key[1]} no more"
+
+
+@dataclass(frozen=True, slots=True)
+class Broadcast(RequestWriting):
+    """The others are asked in the place of one that is silent."""
+
+    def changes(self) -> Changes:
+        return self.requests.of_broadcast(self.key)
+
+    def written(self, changes: Changes) -> None:
+        self.requests.begin()
+
+    def __str__(self) -> str:
+        return f"asks the others in the place of {self.key[1]}"
 
 
 class SafetyNetRequests:
@@ -55,47 +160,35 @@ class SafetyNetRequests:
         if asking is None or asking.end_ms is None or key in self._under_way:
             return
         self._under_way.add(key)
-        self._calls.ask(
-            asking.server,
-            asking.demand,
-            lambda answer: self._answered(key, answer),
-            lambda reason: self._again(key),
-        )
+        call = SafetyNetCall(self, key)
+        self._calls.ask(asking.server, asking.demand, call.answered, call.failed)
 
-    def _answered(self, key: Key, answer: ResubmitAnswer) -> None:
+    def answered(self, key: Key, answer: ResubmitAnswer) -> None:
         if isinstance(answer, ResubmitRefused):
             self._log("safety-net-refused", key, (("reason", f"{answer.code} {answer.text}"),))
-            self._again(key)
+            self.again(key)
             return
-        is_complete = answer.state is ResubmitState.COMPLETED
+        self._records.change(Heard(self, key, answer))
+
+    def of_answer(self, key: Key, answer: ResubmitAnswered, *, is_complete: bool) -> Changes:
+        asking = self._records.askings.get(key)
+        if asking is None:
+            return ()
         state = AskingState.COMPLETED if is_complete else AskingState.OPEN
+        count, now_ms = answer.resubmitted, self._work.now_ms
+        heard = replace(asking, state=state, silent_since_ms=now_ms, resubmitted=count)
+        if is_complete:
+            self._log("safety-net-completed", key, (("resubmitted", count),))
+        return (SetAsking(heard),)
 
-        def build() -> Changes:
-            asking = self._records.askings.get(key)
-            if asking is None:
-                return ()
-            count, now_ms = answer.resubmitted, self._work.now_ms
-            heard = replace(asking, state=state, silent_since_ms=now_ms, resubmitted=count)
-            if is_complete:
-                self._log("safety-net-completed", key, (("resubmitted", count),))
-            return (SetAsking(heard),)
+    def again(self, key: Key) -> None:
+        self._work.again(ASK_AGAIN_MS, NextCall(self, key))
 
-        def done() -> None:
-            if is_complete:
-                self._closed(key)
-            else:
-                self._again(key)
+    def ask_again(self, key: Key) -> None:
+        self._under_way.discard(key)
+        self._ask(key)
 
-        self._records.change(build, done, lambda reason: self._again(key))
-
-    def _again(self, key: Key) -> None:
-        def again() -> None:
-            self._under_way.discard(key)
-            self._ask(key)
-
-        self._work.again(ASK_AGAIN_MS, again)
-
-    def _closed(self, key: Key) -> None:
+    def closed(self, key: Key) -> None:
         self._under_way.discard(key)
         self._work.report(AskingClosed(key[0].partition(":")[0]))
 
@@ -114,14 +207,14 @@ class SafetyNetRequests:
         due_ms = self._gives_up_ms(asking)
         if _may_be_stood_in_for(asking):
             due_ms = min(due_ms, asking.silent_since_ms + SILENCE_MS)
-        self._work.at(max(due_ms, self._work.now_ms + wait_ms), lambda: self._look(key))
+        self._work.at(max(due_ms, self._work.now_ms + wait_ms), Look(self, key))
 
-    def _look(self, key: Key) -> None:
+    def look(self, key: Key) -> None:
         asking = self._records.askings.get(key)
         if asking is not None and self._gives_up_ms(asking) <= self._work.now_ms:
-            self._records.change(lambda: self._give_up(key), lambda: self._closed(key))
+            self._records.change(NoMore(self, key))
         elif asking is not None and self._is_silent(asking):
-            self._records.change(lambda: self._broadcast(key), self.begin)
+            self._records.change(Broadcast(self, key))
         self._look_later(key, ASK_AGAIN_MS)
 
     def _is_silent(self, asking: Asking) -> bool:
@@ -134,14 +227,14 @@ class SafetyNetRequests:
         hold_ms = self._config.transport.safety_net_hold_time_ms
         return until_ms + hold_ms + self._config.server.message_expiration_timeout_ms
 
-    def _give_up(self, key: Key) -> Changes:
+    def of_end(self, key: Key) -> Changes:
         asking = self._records.askings.get(key)
         if asking is None or self._gives_up_ms(asking) > self._work.now_ms:
             return ()
         self._log("safety-net-given-up", key)
         return (SetAsking(replace(asking, state=AskingState.GIVEN_UP)),)
 
-    def _broadcast(self, key: Key) -> Changes:
+    def of_broadcast(self, key: Key) -> Changes:
         """Everybody else in its boundary may have shadow copies of what it has (SN-7)."""
         asking, now_ms = self._records.askings.get(key), self._work.now_ms
         silent = self._config.server_named(key[1])

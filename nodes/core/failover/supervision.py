@@ -7,21 +7,95 @@ later epoch than is known is taken for what it is.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from nodes.core.config.config import NodeConfig
+from nodes.core.engine.waiting import Waiting
 from nodes.core.engine.work import Work
 from nodes.core.failover.copy_choice import CopyChoice
 from nodes.core.failover.copy_monitor import CopyMonitor, Seen
 from nodes.core.failover.failover import MOUNT_AGAIN_MS, Failovers
 from nodes.core.failover.management_calls import ManagementCalls
-from nodes.core.failover.records import Changes, ManagerRecords
+from nodes.core.failover.records import Changes, ManagerRecords, Writing
 from nodes.core.interface.copy_commands import MountDatabase
 from nodes.core.interface.effects import LogLifecycle
 from nodes.core.interface.manager_changes import SetManagedDatabase
 from nodes.core.model.database_copy import SOURCES, CopyState, CopyStatus
 from nodes.core.model.failover import FailoverKind, ManagedDatabase
 from nodes.core.sessions.outbound_session import CopyAnswer
+
+
+@dataclass(frozen=True, slots=True)
+class Creation(Writing):
+    """When a database was made."""
+
+    records: ManagerRecords
+    database: str
+    created_ms: int
+
+    def changes(self) -> Changes:
+        now = self.records.databases[self.database]
+        if now.created_ms == 0 or 0 < self.created_ms < now.created_ms:
+            return (SetManagedDatabase(replace(now, created_ms=self.created_ms)),)
+        return ()
+
+    def __str__(self) -> str:
+        return f"knows when {self.database} was made"
+
+
+@dataclass(frozen=True, slots=True)
+class LastLog(Writing):
+    """The last log of the active copy. `managed`: as it was when that was seen."""
+
+    records: ManagerRecords
+    managed: ManagedDatabase
+    last_log: int
+
+    def changes(self) -> Changes:
+        now = self.records.databases[self.managed.database]
+        if now.epoch == self.managed.epoch and now.last_log < self.last_log:
+            return (SetManagedDatabase(replace(now, last_log=self.last_log)),)
+        return ()
+
+    def __str__(self) -> str:
+        return f"knows the last log of {self.managed.database}"
+
+
+@dataclass(frozen=True, slots=True)
+class OfDatabase(Waiting):
+    supervision: Supervision
+    database: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rested(OfDatabase):
+    def __call__(self) -> None:
+        self.supervision.rested(self.database)
+
+    def __str__(self) -> str:
+        return f"asks all copies of {self.database} where they stand"
+
+
+@dataclass(frozen=True, slots=True)
+class MountAgain(OfDatabase):
+    def answered(self, answer: CopyAnswer) -> None:
+        self.supervision.mount_is_over(self.database)
+        self.supervision.look_anew(self.database)
+
+    def failed(self, reason: str) -> None:
+        self.supervision.mount_is_over(self.database)
+
+    def __str__(self) -> str:
+        return f"asks all copies of {self.database} where they stand"
+
+
+@dataclass(frozen=True, slots=True)
+class MayMount(OfDatabase):
+    def __call__(self) -> None:
+        self.supervision.may_mount(self.database)
+
+    def __str__(self) -> str:
+        return f"may mount the same copy of {self.database} again"
 
 
 class Supervision:
@@ -54,13 +128,12 @@ class Supervision:
 
     def given_up(self, database: str) -> None:
         """A failover has not come about. Whatever stood in its way would be there again at once."""
-
-        def rested() -> None:
-            self._resting.discard(database)
-            self.look_anew(database)
-
         self._resting.add(database)
-        self._work.again(MOUNT_AGAIN_MS, rested)
+        self._work.again(MOUNT_AGAIN_MS, Rested(self, database))
+
+    def rested(self, database: str) -> None:
+        self._resting.discard(database)
+        self.look_anew(database)
 
     def look(self, database: str) -> None:
         """Something more was seen of its copies."""
@@ -90,31 +163,16 @@ class Supervision:
         """The oldest copy says when the database was made: nothing is lacking from before."""
         told = [s.created_ms for _, s in self._statuses(managed.database) if s.created_ms > 0]
         created_ms = min(told, default=0)
-
-        def build() -> Changes:
-            now = self._records.databases[managed.database]
-            if now.created_ms == 0 or 0 < created_ms < now.created_ms:
-                return (SetManagedDatabase(replace(now, created_ms=created_ms)),)
-            return ()
-
         if created_ms and (managed.created_ms == 0 or created_ms < managed.created_ms):
-            self._records.change(build, lambda: None)
+            self._records.change(Creation(self._records, managed.database, created_ms))
 
     def _note_logs(self, managed: ManagedDatabase) -> None:
         """Of the active copy; what another one would lack is reckoned from them."""
         status = self._watching.seen(managed.database, managed.server).status
         if status is None or status.epoch != managed.epoch:
             return
-        last_log = status.last_log
-
-        def build() -> Changes:
-            now = self._records.databases[managed.database]
-            if now.epoch == managed.epoch and now.last_log < last_log:
-                return (SetManagedDatabase(replace(now, last_log=last_log)),)
-            return ()
-
-        if managed.last_log < last_log:
-            self._records.change(build, lambda: None)
+        if managed.last_log < status.last_log:
+            self._records.change(LastLog(self._records, managed, status.last_log))
 
     def _active_later(self, managed: ManagedDatabase) -> tuple[int, str] | None:
         """Epoch and server of a copy that was mounted without this part's knowing."""
@@ -132,16 +190,14 @@ class Supervision:
             return
         self._mounting.add(database)
         self._log("database-mounted-again", database, managed.server, "")
+        command, mounting = MountDatabase(database, managed.epoch), MountAgain(self, database)
+        self._calls.say(managed.server, command, mounting.answered, mounting.failed)
 
-        def over() -> None:
-            self._work.again(MOUNT_AGAIN_MS, lambda: self._mounting.discard(database))
+    def mount_is_over(self, database: str) -> None:
+        self._work.again(MOUNT_AGAIN_MS, MayMount(self, database))
 
-        def answered(_answer: CopyAnswer) -> None:
-            over()
-            self.look_anew(database)
-
-        command = MountDatabase(database, managed.epoch)
-        self._calls.say(managed.server, command, answered, lambda reason: over())
+    def may_mount(self, database: str) -> None:
+        self._mounting.discard(database)
 
     def _fail_over(self, managed: ManagedDatabase, seen: Seen, cause: str) -> None:
         database = managed.database

@@ -13,6 +13,7 @@ from nodes.core.categorizer.categorizer import AsReceived, Categorised, Categori
 from nodes.core.config.config import NodeConfig
 from nodes.core.delivery.delivery import Delivery
 from nodes.core.engine.tracking_rows import primary_row
+from nodes.core.engine.waiting import Waiting
 from nodes.core.engine.work import Work
 from nodes.core.interface.effects import DropBody
 from nodes.core.interface.inputs import MessageOffered
@@ -56,6 +57,26 @@ class Submitter:
     closes_ms: int
     answer_message: Callable[[Reply], None]
     client_address: str = LOOPBACK
+
+
+@dataclass(frozen=True, slots=True)
+class Taking(Waiting):
+    """Of a message that is being made durable: `message` is as it is kept."""
+
+    intake: Intake
+    sender: Sender
+    message: PrimaryMessage
+    categorised: Categorised
+
+    def committed(self) -> None:
+        self.intake.taken(self)
+
+    def refused(self, reason: str) -> None:
+        self.intake.refuser(self.sender, self.categorised.received.body)(reason)
+
+    def __str__(self) -> str:
+        address = self.sender.client_address
+        return f"acknowledges message {self.message.internal_id} to {address} and delivers it"
 
 
 class Intake:
@@ -140,18 +161,20 @@ class Intake:
 
     def _commit(self, sender: Sender, message: PrimaryMessage, categorised: Categorised) -> None:
         kept = replace(message, forks=categorised.forks, size_bytes=categorised.size_bytes)
+        change, taking = (
+            InsertMessage(kept, categorised.body),
+            Taking(self, sender, kept, categorised),
+        )
+        self._work.commit((change,), taking.committed, taking.refused)
 
-        def committed() -> None:
-            address = sender.client_address
-            received = categorised.before(kept)
-            self._work.emit(primary_row("RECEIVE", "SMTP", received, client_address=address))
-            self._categorizer.log(kept, categorised)
-            sender.answer_message(self.accepting(kept))
-            self._delivery.add(kept)
-
-        change = InsertMessage(kept, categorised.body)
-        refuse = self.refuser(sender, categorised.received.body)
-        self._work.commit((change,), committed, refuse)
+    def taken(self, taking: Taking) -> None:
+        """It is durable."""
+        kept, address = taking.message, taking.sender.client_address
+        received = taking.categorised.before(kept)
+        self._work.emit(primary_row("RECEIVE", "SMTP", received, client_address=address))
+        self._categorizer.log(kept, taking.categorised)
+        taking.sender.answer_message(self.accepting(kept))
+        self._delivery.add(kept)
 
     def message(self, offered: MessageOffered, network_message_id: str = "") -> PrimaryMessage:
         internal_id = self._identity.next_internal_id()

@@ -9,6 +9,8 @@ a mailbox server of the organisation is believed, and nobody else (TL-3).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from nodes.core.back_pressure import BackPressure
 from nodes.core.categorizer.categorizer import Categorizer
 from nodes.core.categorizer.mailboxes import Mailboxes
@@ -17,6 +19,7 @@ from nodes.core.copies.active_copies import ActiveCopies
 from nodes.core.copies.log_replay import LogReceiving
 from nodes.core.delivery.discard_notifications import Discards
 from nodes.core.engine.tracking_rows import log_mailbox_delivery
+from nodes.core.engine.waiting import Waiting
 from nodes.core.engine.work import LocalDelivery, Work
 from nodes.core.interface.effects import (
     DeliverTo,
@@ -53,6 +56,8 @@ from nodes.core.interface.replies import (
 )
 from nodes.core.model.identity import Identity
 from nodes.core.model.message import (
+    BodyHandle,
+    PrimaryMessage,
     ShadowKey,
     ShadowMessage,
 )
@@ -67,6 +72,27 @@ from nodes.core.sessions.inbound_states import InboundMove
 from nodes.core.sessions.rate import RatePerMinute
 from nodes.core.shadow.redundancy import ShadowRedundancy
 from nodes.core.submission.submission import Submission
+
+
+@dataclass(frozen=True, slots=True)
+class Storing(Waiting):
+    """A delivery of another server that goes into mailboxes here."""
+
+    receiving: Receiving
+    session: InboundSession
+    database: str
+    message: PrimaryMessage
+    body: BodyHandle
+
+    def delivered(self, stored: tuple[str, ...], duplicates: tuple[str, ...]) -> None:
+        self.receiving.stored(self, stored, duplicates)
+
+    def failed(self, reason: str) -> None:
+        self.receiving.not_stored(self, reason)
+
+    def __str__(self) -> str:
+        peer = self.session.peer or self.session.client_address
+        return f"acknowledges its delivery to {peer}"
 
 
 class Receiving:
@@ -279,12 +305,7 @@ class Receiving:
         self, session: InboundSession, target: DeliverTo, offered: MessageOffered
     ) -> None:
         message = self._intake.message(offered, target.network_message_id)
-
-        def delivered(stored: tuple[str, ...], duplicates: tuple[str, ...]) -> None:
-            log_mailbox_delivery(self._work, message, target.database, stored, duplicates)
-            self._work.emit(DropBody(offered.body))
-            session.answer_message(self._intake.accepting(message))
-
+        storing = Storing(self, session, target.database, message, offered.body)
         delivery = LocalDelivery(
             target.database,
             message.header,
@@ -296,6 +317,18 @@ class Receiving:
         self._work.deliver(
             delivery,
             self._config.duplicate_windows_ms[target.database],
-            delivered,
-            self._intake.refuser(session, offered.body),
+            storing.delivered,
+            storing.failed,
         )
+
+    def stored(
+        self, storing: Storing, stored: tuple[str, ...], duplicates: tuple[str, ...]
+    ) -> None:
+        """It is in its mailboxes."""
+        message = storing.message
+        log_mailbox_delivery(self._work, message, storing.database, stored, duplicates)
+        self._work.emit(DropBody(storing.body))
+        storing.session.answer_message(self._intake.accepting(message))
+
+    def not_stored(self, storing: Storing, reason: str) -> None:
+        self._intake.refuser(storing.session, storing.body)(reason)

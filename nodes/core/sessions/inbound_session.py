@@ -7,8 +7,11 @@ then closes after the answer.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from nodes.core.config.config import ServerConfig
-from nodes.core.engine.work import Timer, Work
+from nodes.core.engine.waiting import Waiting
+from nodes.core.engine.work import Then, Timer, Work
 from nodes.core.interface.effects import CloseSession, Prologue, SendReply
 from nodes.core.interface.replies import (
     R421_CONNECTION_TIMEOUT,
@@ -19,6 +22,22 @@ from nodes.core.interface.replies import (
 )
 from nodes.core.model.outbox import IntoOutbox
 from nodes.core.sessions.inbound_states import TRANSITIONS, InboundMove, InboundState
+
+
+@dataclass(frozen=True, slots=True)
+class ClientTime(Waiting):
+    """A session of a client has come to a time."""
+
+    session: InboundSession
+    act: Then
+    words: str
+
+    def __call__(self) -> None:
+        self.act()
+
+    def __str__(self) -> str:
+        client = self.session.peer or self.session.client_address
+        return f"{self.words} session {self.session.name} of {client}"
 
 
 class InboundSession:
@@ -43,8 +62,10 @@ class InboundSession:
         self.is_closed = False
         self._is_over = False
         self._tarpit: Timer | None = None
-        self._absolute = work.at(self.closes_ms, self._connection_timed_out)
-        self._idle: Timer = work.at(work.now_ms + self._inactivity_ms, self._check_activity)
+        self._absolute = work.at(
+            self.closes_ms, ClientTime(self, self._connection_timed_out, "closes")
+        )
+        self._idle: Timer = self._check_at(work.now_ms + self._inactivity_ms)
 
     def may(self, move: InboundMove) -> bool:
         """Make the move if the table has it."""
@@ -75,7 +96,8 @@ class InboundSession:
                 self._close(R421_CONNECTION_TIMEOUT)
 
         if wait_ms and not self.is_lost:
-            self._tarpit = self._work.at(self._work.now_ms + wait_ms, answer)
+            tarpit = ClientTime(self, answer, "answers")
+            self._tarpit = self._work.at(self._work.now_ms + wait_ms, tarpit)
         else:
             self.reply(reply)
 
@@ -127,7 +149,11 @@ class InboundSession:
             self._close(R421_INACTIVITY_TIMEOUT)
             return
         counts_from_ms = self._work.now_ms if self._owes_answer else self.active_ms
-        self._idle = self._work.at(counts_from_ms + self._inactivity_ms, self._check_activity)
+        self._idle = self._check_at(counts_from_ms + self._inactivity_ms)
+
+    def _check_at(self, due_ms: int) -> Timer:
+        check = ClientTime(self, self._check_activity, "closes, if it is idle,")
+        return self._work.at(due_ms, check)
 
     def _close(self, reply: Reply) -> None:
         self.is_closed = True

@@ -18,11 +18,13 @@ whatever service, is reported before anybody else gets it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from nodes.core.config.config import NodeConfig
+from nodes.core.engine.awaited import answer_of
+from nodes.core.engine.waiting import Wait, Waiting, ends_ms, then_of
 from nodes.core.engine.work import Because, Work
 from nodes.core.interface.effects import HangUp, LogConnectivity, OpenSession
 from nodes.core.interface.inputs import (
@@ -63,6 +65,24 @@ class PeerReached:
     lease: Lease
 
 
+@dataclass(frozen=True, slots=True)
+class SessionLimit(Waiting):
+    """A session is given up: the peer said nothing for too long, or nobody used it."""
+
+    session: Session
+    give_up: Callable[[Session], None]
+
+    def __call__(self) -> None:
+        self.give_up(self.session)
+
+    def __str__(self) -> str:
+        return f"hangs up {self.session.name} to {self.session.peer}, which is idle"
+
+    @property
+    def is_limit(self) -> bool:
+        return self.session.state is not SessionState.IDLE
+
+
 @dataclass(slots=True)
 class Peer:
     """What is going on with one service of one other server."""
@@ -99,7 +119,7 @@ class Sessions:
         """Ask for a session; `ready(lease)` or `failed(reason)` follows, unless the request is
         cancelled first. `opens`: one apart, since an idle one may have been dead for long.
         """
-        wish = Request(peer, service, purpose, ready, failed, self)
+        wish = Request(peer, service, purpose, ready, failed, self, self.work.now_ms)
         state = self._peers.setdefault((peer, service), Peer())
         if opens:
             self._open(wish, is_apart=True)
@@ -182,6 +202,18 @@ class Sessions:
         if session is not None and session.state is SessionState.ASKING:
             self.work.emit(HangUp(name))
             self._lost(session, f"{code} {text}")
+
+    def waits(self) -> Iterator[Wait]:
+        """Answers of peers and sessions that are being opened, in the order of sessions; then
+        requests without one.
+        """
+        for session in self._sessions.values():
+            yield from _waits_of(session)
+        for state in self._peers.values():
+            for wish in (wish for wish in state.waiting if not wish.over):
+                awaited = f"a session to {wish.peer} to be free ({wish.purpose})"
+                until_ms = ends_ms(wish.ready, None)
+                yield Wait(awaited, then_of(wish.ready), wish.asked_ms, until_ms)
 
     def use(self, session: Session, move: SessionMove) -> None:
         self._move(session, move)
@@ -316,7 +348,7 @@ class Sessions:
 
     def _set_timer(self, session: Session, wait_ms: int, action: Callable[[Session], None]) -> None:
         self._clear_timer(session)
-        session.timer = self.work.at(self.work.now_ms + wait_ms, lambda: action(session))
+        session.timer = self.work.at(self.work.now_ms + wait_ms, SessionLimit(session, action))
 
     def _clear_timer(self, session: Session) -> None:
         if session.timer is not None:
@@ -325,3 +357,17 @@ class Sessions:
 
     def _log(self, session: Session, direction: str, description: str) -> None:
         self.work.emit(LogConnectivity(session.name, session.peer, direction, description))
+
+
+def _waits_of(session: Session) -> Iterator[Wait]:
+    """The session is idle where it waits for nothing."""
+    limit_ms = None if session.timer is None else session.timer.due_ms
+    awaited, wish = session.awaited, session.request
+    if awaited is not None:
+        until_ms = ends_ms(awaited.answered, limit_ms)
+        question = answer_of(session.peer, awaited.effect)
+        yield Wait(question, then_of(awaited.answered), awaited.asked_ms, until_ms)
+    elif wish is not None and not wish.over:
+        until_ms = ends_ms(wish.ready, limit_ms)
+        opened = f"session {session.name} to {session.peer} to open ({wish.purpose})"
+        yield Wait(opened, then_of(wish.ready), session.opened_ms, until_ms)

@@ -63,6 +63,8 @@ class Awaited:
 
     answered: Callable[[Any], None]
     lost: Because
+    effect: Effect
+    asked_ms: int
 
 
 @dataclass(slots=True)
@@ -108,6 +110,7 @@ class Request:
     ready: Ready
     failed: Because
     sessions: Pool
+    asked_ms: int
     session: Session | None = None
     over: bool = False
 
@@ -178,7 +181,7 @@ class Lease:
     def _say(
         self, move: SessionMove, effect: Effect, answered: Callable[[Any], None], lost: Because
     ) -> None:
-        self.session.awaited = Awaited(answered, lost)
+        self.session.awaited = Awaited(answered, lost, effect, self.sessions.work.now_ms)
         self.sessions.use(self.session, move)
         self.sessions.work.emit(effect)
 

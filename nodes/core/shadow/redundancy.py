@@ -17,6 +17,7 @@ from nodes.core.categorizer.categorizer import AsReceived, Categorised, Categori
 from nodes.core.config.config import NodeConfig
 from nodes.core.delivery.safety_net import SafetyNet, ShadowExpired
 from nodes.core.engine.tracking_rows import shadow_row
+from nodes.core.engine.waiting import Waiting
 from nodes.core.engine.work import Because, Work
 from nodes.core.interface.effects import LogLifecycle
 from nodes.core.interface.inputs import DatabaseOpened
@@ -36,6 +37,26 @@ class ShadowPromoted:
 
     message: PrimaryMessage
     former_primary: str
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping(Waiting):
+    """A shadow message is being made durable."""
+
+    redundancy: ShadowRedundancy
+    shadow: ShadowMessage
+    accepted: Accepted
+    failed: Because
+
+    def committed(self) -> None:
+        self.redundancy.kept(self)
+
+    def refused(self, reason: str) -> None:
+        self.redundancy.not_kept(self, reason)
+
+    def __str__(self) -> str:
+        key = self.shadow.key
+        return f"acknowledges the shadow of message {key.primary_internal_id} to {key.primary}"
 
 
 class ShadowRedundancy:
@@ -101,18 +122,21 @@ class ShadowRedundancy:
             return
         self._arriving.add(shadow.key)
         expires_ms = self._safety_net.expiry_of_unacknowledged(shadow.received_ms)
+        keeping = Keeping(self, shadow, accepted, failed)
+        change = InsertShadow(shadow, body, expires_ms)
+        self._work.commit((change,), keeping.committed, keeping.refused)
 
-        def committed() -> None:
-            self._arriving.discard(shadow.key)
-            queue.add(shadow)
-            self._work.emit(shadow_row("HARECEIVE", "SMTP", shadow))
-            accepted(shadow)
+    def kept(self, keeping: Keeping) -> None:
+        """It is durable."""
+        shadow = keeping.shadow
+        self._arriving.discard(shadow.key)
+        self._queue(shadow.key.primary).add(shadow)
+        self._work.emit(shadow_row("HARECEIVE", "SMTP", shadow))
+        keeping.accepted(shadow)
 
-        def not_committed(reason: str) -> None:
-            self._arriving.discard(shadow.key)
-            failed(reason)
-
-        self._work.commit((InsertShadow(shadow, body, expires_ms),), committed, not_committed)
+    def not_kept(self, keeping: Keeping, reason: str) -> None:
+        self._arriving.discard(keeping.shadow.key)
+        keeping.failed(reason)
 
     def _promote(self, shadows: tuple[ShadowMessage, ...], cause: str, contact_ms: int) -> None:
         fields = (("primary", shadows[0].key.primary), ("cause", cause), ("count", len(shadows)))

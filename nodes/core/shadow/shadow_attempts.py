@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from nodes.core.engine.waiting import Waiting
 from nodes.core.engine.work import Timer, Work
 from nodes.core.interface.effects import ShadowRequest
 from nodes.core.interface.inputs import TransmissionAnswered
@@ -46,6 +47,54 @@ class NotMade:
 
 
 Outcome: TypeAlias = Made | NotMade
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt(Waiting):
+    """The session that attempt `number` needs."""
+
+    making: ShadowMaking
+    number: int
+
+    def ready(self, lease: Lease) -> None:
+        self.making.transmit(self.number, lease)
+
+    def failed(self, reason: str) -> None:
+        self.making.failed(self.number, reason)
+
+    def __str__(self) -> str:
+        return f"sends the shadow of message {self.making.message.internal_id} there"
+
+
+@dataclass(frozen=True, slots=True)
+class Offer(Waiting):
+    """The answer of the server of attempt `number`."""
+
+    making: ShadowMaking
+    number: int
+    lease: Lease
+
+    def answered(self, answer: TransmissionAnswered) -> None:
+        self.making.answered(self.number, self.lease, answer)
+
+    def lost(self, reason: str) -> None:
+        self.making.failed(self.number, reason)
+
+    def __str__(self) -> str:
+        return f"has a shadow of message {self.making.message.internal_id}, or tries another server"
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptLimit(Waiting):
+    making: ShadowMaking
+    number: int
+
+    def __call__(self) -> None:
+        self.making.give_up(self.number)
+
+    def __str__(self) -> str:
+        internal_id = self.making.message.internal_id
+        return f"tries another server for the shadow of message {internal_id}"
 
 
 @dataclass(slots=True)
@@ -83,13 +132,9 @@ class ShadowMaking:
             return
         self._lease = None
         share_ms = self._share_ms(len(self.servers) - number)
-        self._timer = self.work.at(self.work.now_ms + share_ms, lambda: self._give_up(number))
-        request = self.sessions.request(
-            self.servers[number],
-            "shadowredundancy",
-            lambda lease: self._transmit(number, lease),
-            lambda reason: self._failed(number, reason),
-        )
+        self._timer = self.work.at(self.work.now_ms + share_ms, AttemptLimit(self, number))
+        attempt, server = Attempt(self, number), self.servers[number]
+        request = self.sessions.request(server, "shadowredundancy", attempt.ready, attempt.failed)
         if self._attempt == number and self._lease is None:
             self._request = request
 
@@ -97,14 +142,14 @@ class ShadowMaking:
         left_ms = max(0, self.until_ms - self.work.now_ms)
         return max(1, left_ms * 9 // (10 * attempts_left))
 
-    def _transmit(self, number: int, lease: Lease) -> None:
+    def transmit(self, number: int, lease: Lease) -> None:
         self._request = None
         if not lease.offers_shadow:
             lease.release()
-            self._failed(number, "XSHADOWREQUEST is not offered")
+            self.failed(number, "XSHADOWREQUEST is not offered")
             return
         self._lease = lease
-        message = self.message
+        message, offer = self.message, Offer(self, number, lease)
         lease.transmit(
             ShadowRequest(
                 self.primary,
@@ -115,21 +160,21 @@ class ShadowMaking:
             ),
             message.envelope,
             self.body,
-            lambda answer: self._answered(number, lease, answer),
-            lambda reason: self._failed(number, reason),
+            offer.answered,
+            offer.lost,
         )
 
-    def _answered(self, number: int, lease: Lease, answer: TransmissionAnswered) -> None:
+    def answered(self, number: int, lease: Lease, answer: TransmissionAnswered) -> None:
         lease.release()
         if answer.code != 250:
-            self._failed(number, f"{answer.code} {answer.text}")
+            self.failed(number, f"{answer.code} {answer.text}")
             return
         self._stop_timer()
         reply, database_id = f"{answer.code} {answer.text}", lease.session.database_id
         server, silent = self.servers[number], tuple(dict.fromkeys(self._silent))
         self.done(Made(server, reply, number + 1, database_id, silent))
 
-    def _give_up(self, number: int) -> None:
+    def give_up(self, number: int) -> None:
         """The attempt's share of the time is over."""
         request, lease = self._request, self._lease
         self._request = self._lease = None
@@ -138,9 +183,9 @@ class ShadowMaking:
         if lease is not None:
             lease.hang_up()
         self._silent.append(self.servers[number])
-        self._failed(number, "no answer in its share of the session")
+        self.failed(number, "no answer in its share of the session")
 
-    def _failed(self, number: int, reason: str) -> None:
+    def failed(self, number: int, reason: str) -> None:
         if number != self._attempt:
             return
         self._stop_timer()

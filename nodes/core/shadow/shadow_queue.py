@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -33,9 +33,10 @@ from nodes.core.interface.replies import QueueShown
 from nodes.core.model.lab_time import iso
 from nodes.core.model.message import Contact, ShadowKey, ShadowMessage
 from nodes.core.sessions.outbound import Sessions
-from nodes.core.sessions.outbound_session import Lease, Request
+from nodes.core.sessions.outbound_session import Lease
 from nodes.core.shadow.contact_log import log_answer, log_no_contact
 from nodes.core.shadow.discard_questions import DiscardQuestions, Heard
+from nodes.core.shadow.heartbeats import Asked, Attempt, Heartbeat, Span
 
 MOST_HANGING = 20
 """Heartbeats under way at once, as many as a peer has sessions for mail by default."""
@@ -75,7 +76,7 @@ class ShadowQueue:
         self._promotion: Timer | None = None
         self._heartbeat: Timer | None = None
         self._span: Timer | None = None
-        self._attempts: list[_Attempt] = []
+        self._attempts: list[Attempt] = []
 
     def opened(self, contact: Contact) -> None:
         self._contact = contact
@@ -124,14 +125,15 @@ class ShadowQueue:
         contact = self._contact
         youngest = max((s.internal_id for s in self.held.values()), default=0)
         question = self._questions.ask(self._work.now_ms, youngest)
+        asked = Asked(self, question, lease, then)
+        lease.ask(contact.database_id, contact.confirmed_sequence, asked.answered, asked.lost)
 
-        def hear(answer: DiscardAnswered) -> None:
-            self._attempts = [a for a in self._attempts if a.request is not lease.session.request]
-            is_outdated = self._questions.hear(question, answer.database_id)
-            now_ms = self._work.now_ms
-            self._answered(Heard(question, answer, now_ms, lease, is_outdated, then))
-
-        lease.ask(contact.database_id, contact.confirmed_sequence, hear, lambda reason: None)
+    def discards_answered(self, asked: Asked, answer: DiscardAnswered) -> None:
+        lease, question = asked.lease, asked.question
+        self._attempts = [a for a in self._attempts if a.request is not lease.session.request]
+        is_outdated = self._questions.hear(question, answer.database_id)
+        now_ms = self._work.now_ms
+        self._answered(Heard(question, answer, now_ms, lease, is_outdated, asked.then))
 
     def _begin_attempt(self) -> None:
         """A heartbeat: a session of its own, since that an idle one was lost, maybe while this
@@ -141,23 +143,19 @@ class ShadowQueue:
         self._set_heartbeat(self._work.now_ms + self._frequency_ms)
         if len(self._attempts) >= MOST_HANGING:
             self._give_up_one()
-        attempt = _Attempt(self._work.now_ms)
+        attempt = Attempt(self, self._work.now_ms)
         self._attempts.append(attempt)
         attempt.request = self._sessions.request(
-            self.primary,
-            "heartbeat",
-            lambda lease: self._attempt_ready(attempt, lease),
-            lambda reason: self._attempt_failed(attempt, reason),
-            opens=True,
+            self.primary, "heartbeat", attempt.ready, attempt.failed, opens=True
         )
 
-    def _attempt_ready(self, attempt: _Attempt, lease: Lease) -> None:
+    def attempt_ready(self, attempt: Attempt, lease: Lease) -> None:
         """It has asked already (`ask_first`), unless nothing is held any more."""
         if attempt in self._attempts:
             self._attempts.remove(attempt)
         lease.release()
 
-    def _attempt_failed(self, attempt: _Attempt, reason: str) -> None:
+    def attempt_failed(self, attempt: Attempt, reason: str) -> None:
         if attempt not in self._attempts:
             return
         self._end_failed(attempt, reason)
@@ -180,7 +178,7 @@ class ShadowQueue:
         if nearest.request is not None:
             self._sessions.give_up(nearest.request, TOO_MANY_HANG)
 
-    def _end_failed(self, attempt: _Attempt, reason: str) -> None:
+    def _end_failed(self, attempt: Attempt, reason: str) -> None:
         self._attempts.remove(attempt)
         log_no_contact(self._work, self.primary, attempt.begun_ms, reason)
 
@@ -325,7 +323,7 @@ class ShadowQueue:
         oldest_ms = next(iter(self.held.values())).received_ms
         return max(self._contact.last_contact_ms, oldest_ms) + self._span_ms
 
-    def _span_is_over(self) -> None:
+    def span_is_over(self) -> None:
         """Ask once more: an attempt that began before is too early to count."""
         self._span = None
         if not self.held:
@@ -339,9 +337,9 @@ class ShadowQueue:
     def _set_heartbeat(self, due_ms: int) -> None:
         if self._heartbeat is not None:
             self._heartbeat.cancel()
-        self._heartbeat = self._work.at(due_ms, self._heartbeat_is_due)
+        self._heartbeat = self._work.at(due_ms, Heartbeat(self))
 
-    def _heartbeat_is_due(self) -> None:
+    def heartbeat_is_due(self) -> None:
         self._heartbeat = None
         if self.held:
             self._begin_attempt()
@@ -355,7 +353,7 @@ class ShadowQueue:
         if self._span is not None:
             self._span.cancel()
         due_ms = max(self._span_over_ms(), self._quiet_until_ms)
-        self._span = self._work.at(due_ms, self._span_is_over)
+        self._span = self._work.at(due_ms, Span(self))
 
     def _stop_timers(self) -> None:
         for timer in (self._heartbeat, self._span):
@@ -366,11 +364,3 @@ class ShadowQueue:
 
 def _progress(contact: Contact) -> tuple[str, int]:
     return contact.database_id, contact.confirmed_sequence
-
-
-@dataclass(slots=True, eq=False)
-class _Attempt:
-    """One heartbeat under way."""
-
-    begun_ms: int
-    request: Request | None = None

@@ -14,6 +14,7 @@ from nodes.core.config.config import NodeConfig
 from nodes.core.delivery.delivery import Delivery
 from nodes.core.delivery.discard_notifications import DiscardsAsked
 from nodes.core.delivery.tracked import HasShadow, Tracked
+from nodes.core.engine.waiting import Waiting
 from nodes.core.engine.work import Work
 from nodes.core.interface.effects import LogLifecycle
 from nodes.core.interface.replies import QueueShown
@@ -29,6 +30,20 @@ class ShadowServer:
     asked_ms: int | None = None
     is_watched: bool = False
     is_silent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Look(Waiting):
+    """When a shadow server may have been silent for too long."""
+
+    servers: ShadowServers
+    name: str
+
+    def __call__(self) -> None:
+        self.servers.look(self.name)
+
+    def __str__(self) -> str:
+        return f"looks whether {self.name} is silent, which holds shadow messages"
 
 
 class ShadowServers:
@@ -71,9 +86,9 @@ class ShadowServers:
         server = self._servers.setdefault(name, ShadowServer())
         if not (server.is_watched or server.is_silent):
             server.is_watched = True
-            self._work.at(self._work.now_ms + self._patience_ms, lambda: self._look(name))
+            self._work.at(self._work.now_ms + self._patience_ms, Look(self, name))
 
-    def _look(self, name: str) -> None:
+    def look(self, name: str) -> None:
         """Whether it has been silent for as long as it has held the oldest of them."""
         server, held = self._servers[name], self._held(name)
         if not held:
@@ -82,7 +97,7 @@ class ShadowServers:
         since_ms = max(server.asked_ms or 0, min(each.came_ms for each in held))
         due_ms = since_ms + self._patience_ms
         if due_ms > self._work.now_ms:
-            self._work.at(due_ms, lambda: self._look(name))
+            self._work.at(due_ms, Look(self, name))
             return
         server.is_watched, server.is_silent = False, True
         self._log("shadow-server-silent", name, ("count", len(held)))
