@@ -29,7 +29,9 @@ from defects.copies import (
 from defects.defect import Defect
 from defects.delivery import (
     altering,
+    authenticating,
     back_pressure,
+    component_states,
     converting,
     delivering,
     expanding,
@@ -76,6 +78,8 @@ ALL: tuple[Defect, ...] = (
     *passing_on.DEFECTS,
     *back_pressure.DEFECTS,
     *limits.DEFECTS,
+    *component_states.DEFECTS,
+    *authenticating.DEFECTS,
     *showing.DEFECTS,
     *retrying.DEFECTS,
     *routing.DEFECTS,

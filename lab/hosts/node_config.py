@@ -92,6 +92,8 @@ def as_document(directory: Directory) -> Json:
             {"Address": each.address, "Database": each.database, "MovesTo": each.moves_to}
             for each in directory.mailboxes
         ],
+        "Inactive": list(directory.inactive),
+        "NotAuthenticating": list(directory.not_authenticating),
     }
 
 

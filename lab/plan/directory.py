@@ -18,7 +18,11 @@ class MovedMailbox:
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """All groups; of mailboxes those that are elsewhere than at first, or on their way."""
+    """All groups; of mailboxes those that are elsewhere than at first, or on their way;
+    `inactive`, `not_authenticating`: servers by name.
+    """
 
     groups: tuple[Group, ...]
     mailboxes: tuple[MovedMailbox, ...] = ()
+    inactive: tuple[str, ...] = ()
+    not_authenticating: tuple[str, ...] = ()

@@ -194,6 +194,50 @@ class RedirectMessages:
 
 
 @dataclass(frozen=True, slots=True)
+class SetComponentState:
+    """Set-ServerComponentState: the component HubTransport of `server` is to be Active or Inactive
+    from now on, as Active Directory has it (TL-5).
+    """
+
+    names: ClassVar[Names] = {"server": "mailbox server"}
+
+    id: str
+    kind: Literal["set_component_state"]
+    at_ms: int
+    server: str
+    state: Literal["Active", "Inactive"]
+
+    def asked(self, topology: PlanTopology) -> tuple[str, ...]:
+        """No server: they read it."""
+        return ()
+
+    def words(self) -> str:
+        return f"HubTransport of {self.server} set {self.state}"
+
+
+@dataclass(frozen=True, slots=True)
+class SetReceiveConnector:
+    """Set-ReceiveConnector: the AuthMechanism of `server` is to have ExchangeServer, or Tls alone,
+    and then no other server can authenticate there (TL-6).
+    """
+
+    names: ClassVar[Names] = {"server": "mailbox server"}
+
+    id: str
+    kind: Literal["set_receive_connector"]
+    at_ms: int
+    server: str
+    auth_mechanism: Literal["ExchangeServer", "Tls"]
+
+    def asked(self, topology: PlanTopology) -> tuple[str, ...]:
+        """No server: they read it."""
+        return ()
+
+    def words(self) -> str:
+        return f"AuthMechanism of {self.server} set to {self.auth_mechanism}"
+
+
+@dataclass(frozen=True, slots=True)
 class ShowQueues:
     """Get-Queue: somebody looks at what the queues of `server` hold (TL-9)."""
 
@@ -220,6 +264,8 @@ Operation: TypeAlias = (
     | ChangeGroup
     | MoveMailbox
     | RedirectMessages
+    | SetComponentState
+    | SetReceiveConnector
     | ShowQueues
 )
 

@@ -7,6 +7,7 @@ a field of the model. Whether what is named exists is asked in `lab.validation.o
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import Literal
 
 from pydantic import Field, model_validator
 
@@ -19,6 +20,8 @@ from lab.plan.operations import (
     Operation,
     RedirectMessages,
     Resubmit,
+    SetComponentState,
+    SetReceiveConnector,
     ShowQueues,
     Switchover,
 )
@@ -40,6 +43,8 @@ class Noun(Enum):
     MAILBOX = "an address, db1-user01@shadowlab.example"
     ITS_NEXT_DATABASE = "a mailbox database of the same boundary, without lagged copies"
     MAILBOX_SERVER = "a mailbox server"
+    COMPONENT_STATE = "Active or Inactive"
+    AUTH_MECHANISM = "ExchangeServer or Tls"
 
 
 class OperationModel(Strict):
@@ -82,6 +87,21 @@ class OperationModel(Strict):
     )
     redirect_messages: str | None = Field(
         default=None, description="a server whose delivery queues another one is to take"
+    )
+    set_component_state: str | None = Field(
+        default=None, description="a server whose component HubTransport changes its state"
+    )
+    state: Literal["Active", "Inactive"] | None = Field(
+        default=None,
+        description="Inactive: it refuses mail and shadow messages, also after a restart, until "
+        "it is Active again",
+    )
+    set_receive_connector: str | None = Field(
+        default=None, description="a server whose Receive connector authenticates otherwise"
+    )
+    auth_mechanism: Literal["ExchangeServer", "Tls"] | None = Field(
+        default=None,
+        description="Tls: no other server can authenticate there until it has ExchangeServer again",
     )
     show_queues: str | None = Field(
         default=None, description="a server at whose queues somebody looks"
@@ -239,6 +259,20 @@ OPERATION_KINDS: Mapping[str, OperationKind] = {
         {"redirect_messages": Noun.MAILBOX_SERVER, "to": Noun.MAILBOX_SERVER},
         needs=("to",),
         check=_check_redirection,
+    ),
+    "set_component_state": OperationKind(
+        lambda name, m: SetComponentState(
+            name, "set_component_state", m.at, m.subject, m.state or "Active"
+        ),
+        {"set_component_state": Noun.MAILBOX_SERVER, "state": Noun.COMPONENT_STATE},
+        needs=("state",),
+    ),
+    "set_receive_connector": OperationKind(
+        lambda name, m: SetReceiveConnector(
+            name, "set_receive_connector", m.at, m.subject, m.auth_mechanism or "ExchangeServer"
+        ),
+        {"set_receive_connector": Noun.MAILBOX_SERVER, "auth_mechanism": Noun.AUTH_MECHANISM},
+        needs=("auth_mechanism",),
     ),
     "show_queues": OperationKind(
         lambda name, m: ShowQueues(name, "show_queues", m.at, m.subject),

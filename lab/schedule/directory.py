@@ -1,5 +1,6 @@
 """Operations on Active Directory, which the lab stands for: members of a group change, a mailbox
-moves.
+moves, the component HubTransport of a server becomes Inactive, or its Receive connector
+authenticates no other server any more, and back.
 
 Active Directory is always there, so each mailbox server is given what it holds now: one that runs
 reads it at once, one that is paused when it goes on, one that is down when it starts. Evidence is
@@ -12,7 +13,13 @@ from dataclasses import replace
 from lab.faults.observer.evidence import Evidence
 from lab.faults.observer.target import RunningLab
 from lab.plan.directory import Directory, MovedMailbox
-from lab.plan.operations import ChangeGroup, MoveMailbox, groups_after
+from lab.plan.operations import (
+    ChangeGroup,
+    MoveMailbox,
+    SetComponentState,
+    SetReceiveConnector,
+    groups_after,
+)
 from lab.program.errors import GroundError
 from lab.schedule.administered import Administered
 from nodes.shell.verbs.mailbox_moves import format_request
@@ -47,6 +54,22 @@ class ActiveDirectory:
             return replace(now, mailboxes=(*others, mailbox))
 
         self._write(placed)
+
+    def set_server(self, planned: SetComponentState | SetReceiveConnector) -> None:
+        """The component HubTransport or the Receive connector of one server."""
+
+        def changed(names: tuple[str, ...], *, is_one: bool) -> tuple[str, ...]:
+            others = tuple(each for each in names if each != planned.server)
+            return (*others, planned.server) if is_one else others
+
+        def set_in(now: Directory) -> Directory:
+            if isinstance(planned, SetComponentState):
+                is_one = planned.state == "Inactive"
+                return replace(now, inactive=changed(now.inactive, is_one=is_one))
+            is_one, names = planned.auth_mechanism == "Tls", now.not_authenticating
+            return replace(now, not_authenticating=changed(names, is_one=is_one))
+
+        self._write(set_in)
 
     def _write(self, change: Callable[[Directory], Directory]) -> None:
         kept = self._lab.directory
@@ -84,6 +107,24 @@ class GroupChange(Administered):
     def start(self) -> Mapping[str, object]:
         self._active_directory.change(self._planned)
         return {"asked": self._active_directory.servers}
+
+    def evidence(self) -> Evidence:
+        """True when every server that runs goes by it."""
+        if behind := self._active_directory.not_read():
+            return Evidence(None, (), behind)
+        return Evidence(True, (), "every server that runs has read it")
+
+
+class ServerChange(Administered):
+    """What one server goes by: its HubTransport, or its Receive connector."""
+
+    def __init__(self, planned: SetComponentState | SetReceiveConnector, lab: RunningLab) -> None:
+        super().__init__(planned, lab)
+        self._planned, self._active_directory = planned, ActiveDirectory(lab)
+
+    def start(self) -> Mapping[str, object]:
+        self._active_directory.set_server(self._planned)
+        return {"asked": [self._planned.server]}
 
     def evidence(self) -> Evidence:
         """True when every server that runs goes by it."""

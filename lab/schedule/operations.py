@@ -22,12 +22,14 @@ from lab.plan.operations import (
     Operation,
     RedirectMessages,
     Resubmit,
+    SetComponentState,
+    SetReceiveConnector,
     ShowQueues,
     Switchover,
 )
 from lab.plan.plan import Plan
 from lab.schedule.administered import Administered
-from lab.schedule.directory import GroupChange, MailboxMove
+from lab.schedule.directory import GroupChange, MailboxMove, ServerChange
 from nodes.core.model.resubmit_request import ResubmitDemand, SafetyNetSource
 from nodes.shell.verbs.queues import VERB as QUEUES
 from nodes.shell.verbs.redirection import format_request
@@ -137,6 +139,8 @@ def operation_of(planned: Operation, lab: RunningLab) -> Fault:
     match planned:
         case ChangeGroup():
             return GroupChange(planned, lab)
+        case SetComponentState() | SetReceiveConnector():
+            return ServerChange(planned, lab)
         case MoveMailbox():
             return MailboxMove(planned, lab)
     return Asked(planned, lab)

@@ -183,4 +183,6 @@ _CHECKS: Mapping[Noun, Callable[[str, OperationModel, TopologyNames], Wrong | No
     Noun.MAILBOX: lambda name, _, names: _no_mailbox(name, names),
     Noun.ITS_NEXT_DATABASE: _not_next,
     Noun.MAILBOX_SERVER: lambda name, _, names: _no_mailbox_server(name, names),
+    Noun.COMPONENT_STATE: lambda name, _, names: None,  # the grammar has its words
+    Noun.AUTH_MECHANISM: lambda name, _, names: None,
 }

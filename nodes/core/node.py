@@ -38,6 +38,7 @@ from nodes.core.model.identity import Identity
 from nodes.core.moves.mailbox_moves import MailboxMoves
 from nodes.core.moves.redirection import Redirection
 from nodes.core.queue_viewer import QueueViewer
+from nodes.core.receiving.component_state import ComponentState
 from nodes.core.receiving.intake import Intake
 from nodes.core.receiving.receiving import Receiving
 from nodes.core.resubmission.requests import Resubmission
@@ -62,6 +63,7 @@ class Mail:
         self.config = config
         self.identity = Identity()
         self.pressure = BackPressure(config, work)
+        self.component = ComponentState(config, work)
         self.sessions = Sessions(config, work)
         self.safety_net = SafetyNet(config, work)
         self.discards = Discards(config, work, self.identity)
@@ -91,6 +93,7 @@ class Mail:
             self.redundancy,
             self.categorizer,
             self.pressure,
+            self.component,
         )
         self.vanished = VanishedShadows(work, self.delivery)
         self.shadow_servers = ShadowServers(config, work, self.delivery, self.vanished)
@@ -132,6 +135,7 @@ class Callers:
             mail.mailboxes,
             self.moves,
             mail.intake,
+            mail.component,
         )
         self.resubmission = Resubmission(
             config,
@@ -292,6 +296,8 @@ class Node(OneDoor):
     def _directory_read(self, happened: inputs.DirectoryRead) -> None:
         self._mail.groups.read(happened)
         self._mail.mailboxes.read(happened)
+        self._mail.component.read(happened)
+        self._callers.inbound.read(happened)
         self._mail.copies.created.update(happened.databases)
         self._mail.delivery.directory_read()
 

@@ -204,7 +204,8 @@ class Runner:
             if directory is not None and directory.version != self._directory_version:
                 self._directory_version = directory.version
                 created, moved = directory.databases, directory.mailboxes
-                self.give(DirectoryRead(directory.groups, at_start, created, moved))
+                states = directory.inactive, directory.not_authenticating
+                self.give(DirectoryRead(directory.groups, at_start, created, moved, *states))
                 tell_read(data, directory.version)
         except (OSError, ValueError) as error:
             raise CannotStart(EX_IOERR, str(error)) from error

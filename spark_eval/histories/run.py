@@ -12,6 +12,7 @@ from spark_eval.histories.faults import Fault, faults_of
 from spark_eval.histories.log_sums import LogSums
 from spark_eval.histories.mail_of_pairs import MailOfPairs
 from spark_eval.histories.organisation.active_copies import ActiveCopies
+from spark_eval.histories.organisation.component_states import denying_of, inactive_of
 from spark_eval.histories.organisation.database import Database
 from spark_eval.histories.organisation.directory import Directory
 from spark_eval.histories.organisation.groups import Groups
@@ -28,6 +29,7 @@ from spark_eval.histories.stores import Stores
 from spark_eval.histories.traffic import Traffic
 from spark_eval.histories.ways import Ways
 from spark_eval.intervals.interval import Interval
+from spark_eval.intervals.outage import Outage
 from spark_eval.read.clocks import LabClock
 from spark_eval.read.clocks_off import ClockOff
 from spark_eval.read.damage import Damage
@@ -102,6 +104,8 @@ class Run:
     stranger_rows: tuple[StrangerRow, ...]
     planned_operations: tuple[PlannedOperation, ...]
     operation_rows: tuple[OperationRow, ...]
+    inactive: Mapping[str, tuple[Outage, ...]]
+    denying: Mapping[str, tuple[Outage, ...]]
     queues: Mapping[str, Queues]
     answers: Mapping[tuple[str, str], list[Answer]]
     traffic: Traffic
@@ -260,7 +264,9 @@ def run_of(record: Record, sums: LogSums, traffic: Traffic, stores: Stores) -> R
     plan, clock = heading.plan, heading.clock
     faults = faults_of(plan.faults, rows.faults)
     own = organisation_of(record, sums.logs, faults)
-    ways = Ways(faults, own.servers)
+    inactive = inactive_of(plan.operations, rows.operations, own.servers)
+    denying = denying_of(plan.operations, rows.operations, own.servers)
+    ways = Ways(faults, own.servers, inactive, denying)
     sessions = list(sessions_of(record.connectivity))
     return Run(
         name=heading.manifest.run or "",
@@ -296,6 +302,8 @@ def run_of(record: Record, sums: LogSums, traffic: Traffic, stores: Stores) -> R
         stranger_rows=tuple(rows.strangers),
         planned_operations=plan.operations,
         operation_rows=tuple(rows.operations),
+        inactive=inactive,
+        denying=denying,
         answers=answers_from_outside(sums.outside),
         traffic=traffic,
         still=tuple(sorted(traffic.still)),

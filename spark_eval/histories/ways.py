@@ -1,7 +1,9 @@
 """What faults may have done to the way from one server to another.
 
 A way is (from, to, service). It is in trouble while either end may be away, full or out of order,
-or, where mail goes, under back pressure, and while its link is cut, slow or throttled. `hangs`:
+or, where mail goes, under back pressure, while the component HubTransport of the server that is to
+take it may be Inactive; while the Receive connector of the server that is called may authenticate
+no other one; and while its link is cut, slow or throttled. `hangs`:
 whoever had begun something then may wait for its end longer than the fault lasts; a server that
 starts anew waits for nothing. A way from a server to itself is in trouble while the server is.
 """
@@ -43,9 +45,16 @@ class Slow(NamedTuple):
 class Ways:
     """Of every ordered pair of ends."""
 
-    def __init__(self, faults: Iterable[Fault], servers: Mapping[str, Server]) -> None:
+    def __init__(
+        self,
+        faults: Iterable[Fault],
+        servers: Mapping[str, Server],
+        inactive: Mapping[str, tuple[Outage, ...]],
+        denying: Mapping[str, tuple[Outage, ...]],
+    ) -> None:
         self._of_servers: dict[str, list[tuple[Interval, bool]]] = {}
         self._of_links: dict[tuple[str, str, str], list[Fault]] = {}
+        self._inactive, self._denying = inactive, denying
         self._pressed = {server.name: server.pressure for server in servers.values()}
         self._troubles: dict[tuple[str, str, str], list[Trouble]] = {}
         for server in servers.values():
@@ -72,15 +81,21 @@ class Ways:
         if service == SMTP:
             ends = (*self._pressed.get(server, ()), *self._pressed.get(peer, ()))
             found |= {Trouble(each.possible, hangs=True) for each in ends}
+        if service == SMTP and server not in (peer, WORKLOAD):  # whoever is outside hears why
+            away = self._inactive.get(peer, ())
+            found |= {Trouble(each.possible, hangs=True) for each in away}
+        if server not in (peer, WORKLOAD):
+            found |= {Trouble(each.possible, hangs=True) for each in self._denying.get(peer, ())}
         links = self._of_links.get((server, peer, service), ())
         found |= {Trouble(each.outage.possible, hangs=True) for each in links if each.outage}
         return sorted(found)
 
     def cuts(self, server: str, peer: str, service: str = SMTP) -> list[Outage]:
-        """While nothing may have passed, or some of it not."""
+        """While nothing may have passed, or some of it not, or the peer sent every server away."""
         links = self._of_links.get((server, peer, service), ())
         away = (Does.AWAY, Does.IN_DOUBT)
-        return [each.outage for each in links if each.outage and each.does in away]
+        cut = [each.outage for each in links if each.outage and each.does in away]
+        return cut if server in (peer, WORKLOAD) else [*cut, *self._denying.get(peer, ())]
 
     def slows(self, server: str, peer: str, service: str = SMTP) -> list[Slow]:
         links = self._of_links.get((server, peer, service), ())

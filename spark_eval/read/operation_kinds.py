@@ -88,6 +88,26 @@ class Redirection(NamedTuple):
         return f"messages of {self.server} redirected to {self.to}"
 
 
+class ComponentState(NamedTuple):
+    """Of the component HubTransport of a server: `Active` or `Inactive` from then on."""
+
+    server: str | None
+    state: str | None
+
+    def words(self, kind: str) -> str:
+        return f"HubTransport of {self.server} set {self.state}"
+
+
+class ReceiveConnector(NamedTuple):
+    """Of a server: its AuthMechanism, `ExchangeServer` or `Tls`, from then on."""
+
+    server: str | None
+    auth_mechanism: str | None
+
+    def words(self, kind: str) -> str:
+        return f"AuthMechanism of {self.server} set to {self.auth_mechanism}"
+
+
 class Looked(NamedTuple):
     """At the queues of a server."""
 
@@ -109,6 +129,8 @@ Keys: TypeAlias = (
     | Membership
     | Move
     | Redirection
+    | ComponentState
+    | ReceiveConnector
     | Looked
 )
 
@@ -123,6 +145,8 @@ KINDS: Final[Mapping[str, type[Keys]]] = {
     "change_group": Membership,
     "move_mailbox": Move,
     "redirect_messages": Redirection,
+    "set_component_state": ComponentState,
+    "set_receive_connector": ReceiveConnector,
     "show_queues": Looked,
 }
 

@@ -145,6 +145,8 @@ class SimulatedServers:
                     Mailbox(each.address, each.database, each.moves_to)
                     for each in directory.mailboxes
                 ),
+                directory.inactive,
+                directory.not_authenticating,
             )
 
     def goes_by_directory(self, server: str) -> bool:

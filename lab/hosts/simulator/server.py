@@ -205,13 +205,19 @@ class SimulatedServer:
             self._process.clock.skew(by_ms)
 
     def change_directory(
-        self, groups: tuple[DistributionGroup, ...], mailboxes: tuple[Mailbox, ...]
+        self,
+        groups: tuple[DistributionGroup, ...],
+        mailboxes: tuple[Mailbox, ...],
+        inactive: tuple[str, ...] = (),
+        not_authenticating: tuple[str, ...] = (),
     ) -> None:
         """Active Directory has these now: a server that runs hears of it, one that is down reads it
         at its start.
         """
         created = self.directory.databases if self.directory is not None else ()
-        self.directory = DirectoryRead(groups, True, created, mailboxes)
+        self.directory = DirectoryRead(
+            groups, True, created, mailboxes, inactive, not_authenticating
+        )
         if self._process is not None:
             process = self._process
             process.when_awake(process.give, replace(self.directory, at_start=False))

@@ -45,6 +45,7 @@ R421_MESSAGE_RATE = _reply(
     421, "4.4.2 Message submission rate for this client has exceeded the configured limit"
 )
 R421_CONNECTION_RATE = _reply(421, "4.3.2 Service not available")
+R421_INACTIVE = _reply(421, "4.3.2 System not accepting network messages")
 R421_STOPPING = _reply(421, "4.3.2 Service not active")
 R432_NOT_ACTIVE_HERE = _reply(
     432, "4.2.0 STOREDRIVER; mailbox database is not active on this server"
@@ -59,6 +60,7 @@ R421_TOO_MANY_ERRORS = _reply(
 )
 R452_TOO_MANY_RECIPIENTS = _reply(452, "4.5.3 Too many recipients")
 R452_BACK_PRESSURE = _reply(452, "4.3.1 Insufficient system resources")
+R454_LOGON_DENIED = _reply(454, "4.7.0 Temporary authentication failure")
 R502_NOT_IMPLEMENTED = _reply(502, "5.3.3 Command not implemented")
 R502_SHADOW_DISABLED = R502_NOT_IMPLEMENTED
 R503_BAD_SEQUENCE = _reply(503, "5.5.1 Bad sequence of commands")

@@ -19,6 +19,7 @@ from nodes.core.interface.effects import DropBody
 from nodes.core.interface.inputs import MessageOffered
 from nodes.core.interface.queue_changes import InsertMessage
 from nodes.core.interface.replies import (
+    R421_INACTIVE,
     R451_NOT_COMMITTED,
     R451_NOT_REDUNDANT,
     R451_REDIRECTING,
@@ -29,6 +30,7 @@ from nodes.core.interface.replies import (
 from nodes.core.model.identity import Identity
 from nodes.core.model.message import BodyHandle, Header, PrimaryMessage, identified
 from nodes.core.model.outbox import OutboxItem
+from nodes.core.receiving.component_state import ComponentState
 from nodes.core.shadow.primary_side import Redundancy, shadowed
 from nodes.core.shadow.shadow_attempts import Made, NotMade, Outcome
 from nodes.core.submission.submission import Answered
@@ -91,6 +93,7 @@ class Intake:
         redundancy: Redundancy,
         categorizer: Categorizer,
         pressure: BackPressure,
+        component: ComponentState,
     ) -> None:
         self._config = config
         self._work = work
@@ -99,6 +102,7 @@ class Intake:
         self._redundancy = redundancy
         self._categorizer = categorizer
         self._pressure = pressure
+        self._component = component
 
     def refusal(self, peer: str | None) -> Reply | None:
         """Why no new message is taken now, whatever it is; `peer`: the server that offers it."""
@@ -113,7 +117,9 @@ class Intake:
         closes_ms = self._work.now_ms + self._config.server.receive_connection_timeout_ms
         sender = Submitter(closes_ms, lambda reply: answered(reply, message))
         refusal = self.refusal(self._config.me.name)
-        if refusal is not None:
+        if self._component.refuses_mail:
+            sender.answer_message(R421_INACTIVE)
+        elif refusal is not None:
             sender.answer_message(refusal)
         else:
             self.take(sender, message, body)

@@ -43,6 +43,7 @@ from nodes.core.interface.replies import (
     R250_FORK_NEXT,
     R250_RECIPIENT_OK,
     R250_SHADOW_NEXT,
+    R421_INACTIVE,
     R421_MESSAGE_RATE,
     R432_MAILBOX_MOVED,
     R432_NOT_ACTIVE_HERE,
@@ -63,6 +64,7 @@ from nodes.core.model.message import (
 )
 from nodes.core.model.outbox import IntoOutbox
 from nodes.core.moves.mailbox_moves import MailboxMoves
+from nodes.core.receiving.component_state import ComponentState
 from nodes.core.receiving.intake import Intake
 from nodes.core.receiving.limits import message_refusal, recipient_refusal
 from nodes.core.routing.boundary import is_inside, is_transport
@@ -114,6 +116,7 @@ class Receiving:
         mailboxes: Mailboxes,
         moves: MailboxMoves,
         intake: Intake,
+        component: ComponentState,
     ) -> None:
         self._config = config
         self._work = work
@@ -129,6 +132,7 @@ class Receiving:
         self._mailboxes = mailboxes
         self._moves = moves
         self._intake = intake
+        self._component = component
         self._rate = RatePerMinute(config.server.limits.message_rate_limit)
 
     def opened(self) -> None:
@@ -144,6 +148,8 @@ class Receiving:
             session.reply(R550_NOT_ALLOWED)
         elif not self._config.transport.shadow_redundancy_enabled:
             session.reply(R502_SHADOW_DISABLED)
+        elif self._component.refuses_shadows:
+            session.send_away(R421_INACTIVE)
         elif not session.may(InboundMove.REQUEST_SHADOW):
             session.reply(R503_BAD_SEQUENCE)
         elif self._pressure.refuses_shadows:
@@ -178,6 +184,8 @@ class Receiving:
             return
         if not is_transport(self._config, session.peer):
             session.reply(R550_NOT_ALLOWED)
+        elif self._component.refuses_mail:
+            session.send_away(R421_INACTIVE)
         elif not session.may(InboundMove.ANNOUNCE_FORK):
             session.reply(R503_BAD_SEQUENCE)
         else:
@@ -198,7 +206,11 @@ class Receiving:
 
     def recipient_offered(self, offered: RecipientOffered) -> None:
         session = self._sessions.named(offered.session)
-        if session is not None and self._sessions.lets_in(session):
+        if session is None:
+            return
+        if session.announced is None and not offered.taken and self._component.refuses_mail:
+            session.send_away(R421_INACTIVE)
+        elif self._sessions.lets_in(session):
             reply = self._of_recipient(session, offered)
             is_tarpitted = reply.code >= 500 and session.peer is None
             wait_ms = self._config.server.limits.tarpit_interval_ms if is_tarpitted else 0

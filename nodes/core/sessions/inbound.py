@@ -1,7 +1,10 @@
 """The sessions of whoever called this server: from the connection to its loss, and who it is.
 
 What may be said in one is for those who listen. Anyone may be connected; some verbs are for servers
-of the organisation alone (TL-6), who are known by their certificates.
+of the organisation alone (TL-6), who are known by their certificates. Where an administrator has
+taken ExchangeServer out of the AuthMechanism of the Receive connector, no other server is: each one
+that shows who it is hears 454 4.7.0 and is sent away (LogonDenied). Whoever was let in before
+stays, and so does the administrator, who is this server itself.
 
 Exchange refuses a connection beyond MaxConnectionRatePerMinute before its banner, whoever it is
 (F§3.2). Who it is, is known only once it is in, and no stranger keeps servers of the organisation
@@ -13,11 +16,12 @@ from __future__ import annotations
 
 from nodes.core.config.config import TRUSTED_ROLES, NodeConfig
 from nodes.core.engine.work import Work
-from nodes.core.interface.effects import CloseSession
-from nodes.core.interface.inputs import PeerAuthenticated, SessionAccepted
+from nodes.core.interface.effects import CloseSession, LogLifecycle
+from nodes.core.interface.inputs import DirectoryRead, PeerAuthenticated, SessionAccepted
 from nodes.core.interface.replies import (
     R421_CONNECTION_RATE,
     R421_STOPPING,
+    R454_LOGON_DENIED,
     R550_NOT_ALLOWED,
 )
 from nodes.core.model.outbox import IntoOutbox
@@ -25,6 +29,8 @@ from nodes.core.sessions.inbound_session import InboundSession
 from nodes.core.sessions.inbound_states import InboundMove
 from nodes.core.sessions.rate import RatePerMinute
 from nodes.core.sessions.room import gives_way
+
+TLS, EXCHANGE_SERVER = "Tls", "ExchangeServer"
 
 
 class InboundSessions:
@@ -34,6 +40,7 @@ class InboundSessions:
         self._sessions: dict[str, InboundSession] = {}
         self._is_stopping = False
         self._rate = RatePerMinute(config.server.max_connection_rate_per_minute)
+        self.authenticates = True
 
     def begin(self) -> None:
         """The process begins."""
@@ -67,8 +74,21 @@ class InboundSessions:
     def authenticated(self, happened: PeerAuthenticated) -> None:
         server = self._config.server_named(happened.peer)
         session = self._sessions.get(happened.session)
-        if session is not None and server is not None and server.role in TRUSTED_ROLES:
+        if session is None or server is None or server.role not in TRUSTED_ROLES:
+            return
+        if self.authenticates or server.name == self._config.me.name:
             session.peer = server.name
+        else:
+            session.send_away(R454_LOGON_DENIED)
+
+    def read(self, happened: DirectoryRead) -> None:
+        """The AuthMechanism of the Receive connector, as Active Directory has it."""
+        did, does = self.authenticates, self._config.me.name not in happened.not_authenticating
+        self.authenticates = does
+        if did is not does:
+            before, after = (TLS, EXCHANGE_SERVER) if does else (EXCHANGE_SERVER, TLS)
+            fields = (("resource", "AuthMechanism"), ("from", before), ("to", after))
+            self._work.emit(LogLifecycle("receive-connector", fields))
 
     def named(self, name: str) -> InboundSession | None:
         """None once it is lost."""

@@ -1,6 +1,7 @@
 """Active Directory as a node's process sees it, once somebody has changed it: the distribution
-groups, and the mailboxes that are elsewhere than at first, or on their way; and for a server that
-came anew which mailbox databases exist already.
+groups, the mailboxes that are elsewhere than at first, or on their way, the servers whose component
+HubTransport is Inactive, and those whose Receive connector authenticates no other server; and for a
+server that came anew which mailbox databases exist already.
 
 The lab stands for Active Directory. It writes all of that into one file of the data folder and
 signals the node, which reads it then and at each start, and writes beside it which version it goes
@@ -23,20 +24,22 @@ DIRECTORY, FOUND = "directory.json", "directory-found.json"
 BYTES_MAX = 16 * 1024 * 1024
 
 
-CREATED = "DatabasesCreated"
+CREATED, INACTIVE, NOT_AUTHENTICATING = "DatabasesCreated", "Inactive", "NotAuthenticating"
 
 
 @dataclass(frozen=True, slots=True)
 class Directory:
     """`version` counts up; `groups` are all there are, None where nobody has changed anything;
     `databases` were created once; `mailboxes` are those that are not where the configuration has
-    them.
+    them; `inactive` and `not_authenticating` are servers by name.
     """
 
     version: int
     groups: tuple[DistributionGroup, ...] | None
     databases: tuple[str, ...] = ()
     mailboxes: tuple[Mailbox, ...] = ()
+    inactive: tuple[str, ...] = ()
+    not_authenticating: tuple[str, ...] = ()
 
 
 def read_directory(data: Path) -> Directory | None:
@@ -51,12 +54,21 @@ def read_directory(data: Path) -> Directory | None:
         raise ValueError(f"{data / DIRECTORY}: it has {GROUPS} or {CREATED}")
     groups = tuple(map(group_of, objects(document, GROUPS))) if GROUPS in document else None
     moved = tuple(map(mailbox_of, objects_if_any(document, MAILBOXES)))
-    return Directory(version, groups, tuple(map(str, databases)), moved)
+    created, servers = tuple(map(str, databases)), (INACTIVE, NOT_AUTHENTICATING)
+    return Directory(version, groups, created, moved, *(_names(document, key) for key in servers))
+
+
+def _names(document: Mapping[str, object], key: str) -> tuple[str, ...]:
+    """Of servers. Raises ValueError."""
+    names = document.get(key, [])
+    if not isinstance(names, list):
+        raise ValueError(f"{DIRECTORY}: {key} is no list")
+    return tuple(map(str, names))
 
 
 def change_directory(data: Path, document: Mapping[str, object]) -> None:
-    """The lab's side: DistributionGroups and Mailboxes as in a configuration. Raises OSError,
-    ValueError.
+    """The lab's side: DistributionGroups and Mailboxes as in a configuration, and the servers that
+    are Inactive, or do not authenticate. Raises OSError, ValueError.
     """
     _write(data, document)
 

@@ -4,7 +4,8 @@
 Asks every attempt of the workload that waited for a tenth of ConnectionTimeout or more, or that
 ended without a reply, while neither its server nor the way there was in trouble: its answer is
 there by ConnectionTimeout, and what a server and the record need to notice. An answer is any reply
-but a 421, which ends the session and says nothing of the message; one for a limit of the Receive
+but a 421, which ends the session and says nothing of the message (that of a server whose component
+HubTransport is Inactive does: `refused_for_cause`); one for a limit of the Receive
 connector is what `connections_limited` asks. Where other servers are silent, that is what SR-6
 divides the sender's session for; while no fault acts anywhere, nor did within the length of a
 session, nobody waits for any, and QUIET_MS must do.
@@ -29,6 +30,7 @@ from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail.calls import is_troubled, limit_ms
 from spark_eval.expected.node.front_ends import longest_behind_ms
 from spark_eval.histories.message import Message
+from spark_eval.histories.organisation.component_states import NOT_ACCEPTING
 from spark_eval.histories.organisation.server import Server
 from spark_eval.histories.run import Run
 from spark_eval.histories.sending import OVER_CONNECTION_RATE, OVER_RATE, TOO_MANY, Attempt
@@ -61,7 +63,8 @@ def _judged(attempt: Attempt, server: Server, run: Run, took_ms: int) -> Judged:
     limit = limit_ms(server, run) + _behind_ms(attempt, server, run)
     if (reply or "").startswith((OVER_RATE, OVER_CONNECTION_RATE, TOO_MANY)):
         return NOT_ASKED
-    is_answer = reply is not None and not reply.startswith("421")
+    is_closing = (reply or "").startswith("421") and not (reply or "").startswith(NOT_ACCEPTING)
+    is_answer = reply is not None and not is_closing
     is_slow, quiet_ms = took_ms * 10 >= session_ms, limit - session_ms + QUIET_MS
     if is_answer and not is_slow and took_ms <= quiet_ms:
         return NOT_ASKED

@@ -11,15 +11,17 @@ loop is one stays unknown where the ledger has no `hops`. With `452 4.3.1` it ma
 more mail of clients is under way to it than a server has in memory, by the sizes of what the
 workload was sending it; strangers send too little to count. A front end refuses a message with
 words of its own where no mailbox server of its site answers, all of them being in trouble, or where
-it lost the one that had the message (TP-7); any other word is that server's. A 421, which ends the
-session, is no answer (`answered_in_time`).
+it lost the one that had the message (TP-7); any other word is that server's. With `421
+4.3.2 System not accepting network messages` a server answers while its component HubTransport may
+be Inactive, and at no other time, whatever else is in the way; being Inactive permits no other
+word. Any other 421, which ends the session, is no answer (`answered_in_time`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spark_eval.cases.case import FITS, UNKNOWN, VIOLATED, Case, Judged, asked
+from spark_eval.cases.case import FITS, UNKNOWN, VIOLATED, Case, Judged, asked, fits
 from spark_eval.cases.words import hole_of
 from spark_eval.claims.claim import Claim
 from spark_eval.expected.mail.calls import is_troubled, limit_ms
@@ -33,9 +35,11 @@ from spark_eval.expected.node.front_ends import (
     troubled_behind,
 )
 from spark_eval.histories.message import Message
+from spark_eval.histories.organisation.component_states import NOT_ACCEPTING
 from spark_eval.histories.organisation.server import Server
 from spark_eval.histories.run import Run
 from spark_eval.histories.sending import Attempt
+from spark_eval.intervals.interval import FOREVER_MS
 from spark_eval.read.names import Ref
 from spark_eval.read.plan import LEDGER
 
@@ -55,7 +59,8 @@ def _cases(message: Message, run: Run) -> Iterator[Case]:
 
 def _is_refused(attempt: Attempt) -> bool:
     reply = attempt.reply or ""
-    return reply[:1] in ("4", "5") and not reply.startswith("421")
+    is_answer = not reply.startswith("421") or reply.startswith(NOT_ACCEPTING)
+    return reply[:1] in ("4", "5") and is_answer
 
 
 def _says(attempt: Attempt, reply: str) -> bool:
@@ -64,6 +69,9 @@ def _says(attempt: Attempt, reply: str) -> bool:
 
 def _judged(attempt: Attempt, message: Message, run: Run, rejection: Ref | None) -> Judged:
     reply, server = attempt.reply or "", run.servers.get(attempt.server)
+    if _says(attempt, NOT_ACCEPTING):
+        is_permitted = _may_be_inactive(attempt, run)
+        return fits("" if is_permitted else f"HubTransport of {attempt.server} was Active: {reply}")
     if server is not None and server.is_front_end and _is_excused_behind(attempt, server, run):
         return FITS
     is_troubled_then = is_troubled(attempt.server, run, attempt.started_ms, attempt.ended_ms)
@@ -76,6 +84,13 @@ def _judged(attempt: Attempt, message: Message, run: Run, rejection: Ref | None)
     if server and not server.shows(attempt.started_ms or 0, attempt.ended_ms or 0):
         return UNKNOWN, hole_of(attempt.server)
     return VIOLATED, f"{attempt.server} rejected it, and logged no attempt to make it redundant"
+
+
+def _may_be_inactive(attempt: Attempt, run: Run) -> bool:
+    """Of the servers that may have said it, some."""
+    start_ms, end_ms = attempt.started_ms or 0, attempt.ended_ms or FOREVER_MS
+    spans = (each for name in run.behind(attempt.called) for each in run.inactive.get(name, ()))
+    return any(each.possible.touches(start_ms, end_ms) for each in spans)
 
 
 def _is_excused_behind(attempt: Attempt, front_end: Server, run: Run) -> bool:

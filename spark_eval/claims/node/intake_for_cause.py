@@ -10,7 +10,10 @@ message off, loaded it again, has it in its queue still, or may have lost the ro
 its messages redirected there did.
 
 And a server that has its messages redirected takes none meanwhile: of what was handed over all of
-that time there is no 250 (SR-12).
+that time there is no 250 (SR-12). Nor does one whose component HubTransport is Inactive: whatever
+came to it while it surely was, a shadow message too, is not there (TL-5). Nor does one hold a
+shadow message that authenticates no other server, once each session that began before is over
+(TL-6).
 
 Not asked: what stands in a ledger that is damaged.
 """
@@ -44,6 +47,7 @@ def _cases(message: Message, run: Run) -> Iterator[Case]:
         return
     for each in message.with_dsns:
         yield from _meanwhile(each, run)
+        yield from _while_inactive(each, run)
         named, unnamed = _named(each, run), list[TrackingRow]()
         for row in sorted((row for row in each.of_event("RECEIVE") if is_birth(row)), key=order_of):
             if (row.server, row.internal_id) in named:
@@ -57,7 +61,7 @@ def _cases(message: Message, run: Run) -> Iterator[Case]:
 
 def _meanwhile(message: Message, run: Run) -> Iterator[Case]:
     """Attempts of the workload at a server that had its messages redirected all of the time."""
-    for each in message.attempts:
+    for each in () if message.is_internal else message.attempts:  # an Outbox takes what it is given
         if each.started_ms is None or each.ended_ms is None:
             continue
         if surely_redirects(each.server, run, each.started_ms, each.ended_ms):
@@ -70,6 +74,44 @@ def _meanwhile(message: Message, run: Run) -> Iterator[Case]:
                 status, f"{message.message_id}, attempt {each.number}", ("SR-12",), detail,
                 each.ended_ms, each, server=each.server,
             )  # fmt: skip
+
+
+def _while_inactive(message: Message, run: Run) -> Iterator[Case]:
+    """What began and ended while HubTransport surely was Inactive: a row, or an attempt."""
+    for row in message.of_event("RECEIVE", "HARECEIVE"):
+        server = run.servers.get(row.server)
+        if server is None or (row.event == "RECEIVE" and not is_birth(row)):
+            continue
+        began_ms = row.at_ms - server.config.timeout_ms - server.slack_ms
+        if row.event == "HARECEIVE" and server.name in run.denying:
+            wrong = f"{row.server} logged HARECEIVE, and no other server could authenticate there"
+            status, detail = fits(wrong if _is_denying(server, run, row.at_ms) else "")
+            yield from of_row(status, row, ("TL-6",), detail)
+        if _is_inactive(row.server, run, began_ms, row.at_ms):
+            detail = f"{row.server} logged {row.event} while its HubTransport was Inactive"
+            yield from of_row(VIOLATED, row, ("TL-5",), detail)
+    for each in () if message.is_internal else message.attempts:  # an Outbox takes what it is given
+        if each.started_ms is None or each.ended_ms is None:
+            continue
+        if _is_inactive(each.server, run, each.started_ms, each.ended_ms):
+            wrong = f"{each.server} took it while its HubTransport was Inactive"
+            status, detail = fits(wrong if each.outcome == "ok" else "")
+            yield from asked(
+                status, f"{message.message_id}, attempt {each.number}", ("TL-5",), detail,
+                each.ended_ms, each, server=each.server,
+            )  # fmt: skip
+
+
+def _is_denying(server: Server, run: Run, at_ms: int) -> bool:
+    """Whether nobody could authenticate there for as long as a session may last."""
+    since_ms = at_ms - server.config.session_ms - server.slack_ms
+    spans = (each.certain for each in run.denying.get(server.name, ()))
+    return any(each is not None and each.covers(since_ms, at_ms) for each in spans)
+
+
+def _is_inactive(server: str, run: Run, start_ms: int, end_ms: int) -> bool:
+    spans = (each.certain for each in run.inactive.get(server, ()))
+    return any(each is not None and each.covers(start_ms, end_ms) for each in spans)
 
 
 def _named(message: Message, run: Run) -> set[tuple[str, str | None]]:
@@ -155,7 +197,7 @@ def _hands_on(server: Server, row: TrackingRow, run: Run) -> bool:
 
 CLAIM = Claim(
     "intake_for_cause",
-    ("SR-12", "TL-2"),
+    ("SR-12", "TL-2", "TL-5", "TL-6"),
     needs=frozenset({EXACT_TRACKING, LEDGER}),
     of_message=_cases,
 )

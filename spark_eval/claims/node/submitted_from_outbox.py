@@ -42,6 +42,7 @@ from spark_eval.expected.mail.submissions import (
 )
 from spark_eval.expected.node.disk import is_lost
 from spark_eval.histories.message import Message
+from spark_eval.histories.organisation.component_states import NOT_ACCEPTING
 from spark_eval.histories.organisation.pressure import HIGH
 from spark_eval.histories.organisation.server import Server
 from spark_eval.histories.run import Run
@@ -203,6 +204,10 @@ def _without_cause(step: Step, message: Message, server: Server, run: Run) -> st
     if step.said.startswith(REFUSAL):
         is_redirecting = may_redirect(server.name, run, start_ms, end_ms)
         return "" if is_redirecting else f"{put_off}; its messages were not redirected"
+    if step.said.startswith(NOT_ACCEPTING):
+        spans = run.inactive.get(server.name, ())
+        is_inactive = any(each.possible.touches(start_ms, end_ms) for each in spans)
+        return "" if is_inactive else f"{put_off}; its HubTransport was Active"
     if step.said.startswith(PRESSED):
         is_pressed = server.may_press(HIGH, start_ms, end_ms)
         return "" if is_pressed else f"{put_off}; it was under no such back pressure"

@@ -15,6 +15,8 @@ from lab.plan.operations import (
     MoveMailbox,
     RedirectMessages,
     Resubmit,
+    SetComponentState,
+    SetReceiveConnector,
     ShowQueues,
     Switchover,
 )
@@ -194,6 +196,30 @@ def test_messages_are_redirected_as_the_server_itself_is_asked(tmp_path: Path) -
     assert told in [moment.what for moment in moments(plan)]
 
 
+def test_a_component_changes_its_state_in_active_directory(tmp_path: Path) -> None:
+    change = "operations: [{at: 30m, set_component_state: par-mbx1, state: Inactive}]"
+    plan = planned(tmp_path, with_operations(change), TOPOLOGY)
+    at_ms = 30 * 60_000
+    asked = SetComponentState("o1", "set_component_state", at_ms, "par-mbx1", "Inactive")
+    assert plan.operations == (asked,)
+    assert Plan.from_json(plan.to_json()) == plan
+    assert asked.asked(plan.topology) == ()
+    told = "o1: HubTransport of par-mbx1 set Inactive"
+    assert told in [moment.what for moment in moments(plan)]
+
+
+def test_a_receive_connector_is_changed_in_active_directory(tmp_path: Path) -> None:
+    change = "operations: [{at: 30m, set_receive_connector: par-mbx1, auth_mechanism: Tls}]"
+    plan = planned(tmp_path, with_operations(change), TOPOLOGY)
+    at_ms = 30 * 60_000
+    asked = SetReceiveConnector("o1", "set_receive_connector", at_ms, "par-mbx1", "Tls")
+    assert plan.operations == (asked,)
+    assert Plan.from_json(plan.to_json()) == plan
+    assert asked.asked(plan.topology) == ()
+    told = "o1: AuthMechanism of par-mbx1 set to Tls"
+    assert told in [moment.what for moment in moments(plan)]
+
+
 WHO = "db1-user01@shadowlab.example"
 MOVE = f"{{at: 30m, move_mailbox: {WHO}, to: DB2}}"
 TWO_DATABASES = changed(
@@ -281,14 +307,16 @@ WRONG = {
         "{at: 5m}",
         "operations[0], a mapping, an operation is one of failover, switchover, activate_lagged,"
         " resubmit, disable_resubmit, enable_resubmit, remove_resubmit, change_group,"
-        " move_mailbox, redirect_messages and show_queues"
+        " move_mailbox, redirect_messages, set_component_state, set_receive_connector and"
+        " show_queues"
         " | give each operation an entry of its own",
     ),
     "two in one": (
         "{at: 5m, failover: DB1, switchover: DB1, to: lyo-mbx1}",
         "operations[0], a mapping, an operation is one of failover, switchover, activate_lagged,"
         " resubmit, disable_resubmit, enable_resubmit, remove_resubmit, change_group,"
-        " move_mailbox, redirect_messages and show_queues"
+        " move_mailbox, redirect_messages, set_component_state, set_receive_connector and"
+        " show_queues"
         " | give each operation an entry of its own",
     ),
     "a switchover to nowhere": (
@@ -328,6 +356,25 @@ WRONG = {
         "{at: 5m, disable_resubmit: DB1}",
         "operations[0].disable_resubmit, DB1, has no resubmit before this"
         " | add a resubmit of it, earlier",
+    ),
+    "a component without a state": (
+        "{at: 5m, set_component_state: par-mbx1}",
+        "operations[0], a mapping, set_component_state takes state"
+        " | add state:, Active or Inactive",
+    ),
+    "a component of no mailbox server": (
+        "{at: 5m, set_component_state: par-mbx11, state: Active}",
+        "operations[0].set_component_state, par-mbx11, is no mailbox server of the topology"
+        " | did you mean par-mbx1?",
+    ),
+    "a component in a state that there is not": (
+        "{at: 5m, set_component_state: par-mbx1, state: Inactve}",
+        "operations[0].state, 'Inactve', is not one of its words | did you mean Inactive?",
+    ),
+    "a receive connector without a mechanism": (
+        "{at: 5m, set_receive_connector: par-mbx1}",
+        "operations[0], a mapping, set_receive_connector takes auth_mechanism"
+        " | add auth_mechanism:, ExchangeServer or Tls",
     ),
     "messages redirected to nowhere": (
         "{at: 5m, redirect_messages: par-mbx1}",

@@ -3,12 +3,13 @@ directory has.
 """
 
 from dataclasses import replace
+from typing import Literal
 
 import pytest
 
-from lab.plan.operations import ChangeGroup, MoveMailbox
+from lab.plan.operations import ChangeGroup, MoveMailbox, SetComponentState, SetReceiveConnector
 from lab.plan.topology import Database, DatabaseCopy, Group
-from lab.schedule.directory import GroupChange, MailboxMove
+from lab.schedule.directory import GroupChange, MailboxMove, ServerChange
 from tests.lab.faults.fake_target import FakeGround
 from tests.lab.faults.test_faults import lab_of
 from tests.lab.plan.small_plan import small_plan
@@ -140,3 +141,34 @@ def test_it_is_tried_again_until_it_succeeds() -> None:
     ground.says["b"] = THERE
     assert move.evidence().took_effect is True
     assert len([each for each in ground.deeds if each.startswith("ask b")]) == 2
+
+
+def test_a_server_is_inactive_until_it_is_set_active_and_keeps_what_else_there_is() -> None:
+    ground = ground_with_a_group()
+    lab = lab_of(ground)
+    for server, state, inactive in (
+        ("a", "Inactive", ("a",)),
+        ("b", "Inactive", ("a", "b")),
+        ("a", "Inactive", ("b", "a")),
+        ("a", "Active", ("b",)),
+    ):
+        planned = SetComponentState("o1", "set_component_state", 1000, server, state)  # type: ignore[arg-type]
+        change = ServerChange(planned, lab)
+        assert change.start() == {"asked": [server]}
+        assert change.evidence().took_effect is True
+        assert lab.directory.now is not None
+        assert lab.directory.now.inactive == inactive
+        assert lab.directory.now.groups == lab.plan.topology.groups
+
+
+def test_a_receive_connector_authenticates_no_server_until_it_does_again() -> None:
+    ground = ground_with_a_group()
+    lab = lab_of(ground)
+    mechanisms: tuple[Literal["Tls", "ExchangeServer"], ...] = ("Tls", "ExchangeServer")
+    for mechanism, denying in zip(mechanisms, (("a",), ()), strict=True):
+        planned = SetReceiveConnector("o1", "set_receive_connector", 1000, "a", mechanism)
+        change = ServerChange(planned, lab)
+        assert change.start() == {"asked": ["a"]}
+        assert lab.directory.now is not None
+        assert lab.directory.now.not_authenticating == denying
+        assert lab.directory.now.inactive == ()

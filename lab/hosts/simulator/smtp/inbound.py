@@ -253,6 +253,8 @@ class SimulatedInboundSession:
         peer = known.name if known is not None and known.role in TRUSTED_ROLES else None
         if peer is not None:
             self._sessions.server.give(PeerAuthenticated(self.name, peer))
+            if not self._sessions.is_open(self.name):  # it was sent away
+                return
         offers = shadow_verbs.offers_shadow(config, peer)
         database_id = self._sessions.database_id if offers else ""
         self.connection.say(Greeting(offers, database_id), forward=False)

@@ -158,6 +158,7 @@ class SimulatedOutboundSession:
         "_ordered",
         "_passes",
         "_refused",
+        "_sent_away_with",
         "_sessions",
         "_stands",
         "connection",
@@ -167,6 +168,7 @@ class SimulatedOutboundSession:
 
     def __init__(self, sessions: SimulatedOutboundSessions, name: str) -> None:
         self._sessions, self._name = sessions, name
+        self._sent_away_with = ""
         self._stands = self._needs_reset = self._demands = self._passes = False
         self._ordered: CopyCommand | None = None
         self._content = b""
@@ -218,7 +220,7 @@ class SimulatedOutboundSession:
 
     def _lost(self, reason: str) -> None:
         lost = SessionLost if self._stands else SessionFailed
-        self._sessions.lost(self._name, lost(self._name, reason))
+        self._sessions.lost(self._name, lost(self._name, self._sent_away_with or reason))
 
     def _hear(self, said: Any) -> None:
         if self._sessions.is_open(self._name):
@@ -261,6 +263,9 @@ class SimulatedOutboundSession:
             self._activity.seen()
 
     def _final(self, said: Final) -> None:
+        if not self._stands:  # it is sent away, and its end comes next
+            self._sent_away_with = f"{said.reply.code} {' '.join(said.reply.lines)}"
+            return
         self._needs_reset, self._activity = said.reply.code == 503, None
         self._answer(said.reply, self._refused)
 

@@ -15,9 +15,13 @@ class DirectoryRead:
     database. `databases`: the mailbox databases of which it knows that they were created once
     (`DatabaseCreated`); a copy here without a file is none of a new database, and to be seeded
     (TP-8). `mailboxes`: those that are not where the configuration has them, or are on their way.
+    `inactive`: the servers whose component HubTransport is Inactive; `not_authenticating`: those
+    whose Receive connector has no ExchangeServer in its AuthMechanism.
     """
 
     groups: tuple[DistributionGroup, ...] | None
     at_start: bool
     databases: tuple[str, ...] = ()
     mailboxes: tuple[Mailbox, ...] = ()
+    inactive: tuple[str, ...] = ()
+    not_authenticating: tuple[str, ...] = ()

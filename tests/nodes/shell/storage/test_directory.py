@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import signal
+import smtplib
+import ssl
 from pathlib import Path
 
 import pytest
@@ -20,7 +22,7 @@ from nodes.shell.storage.directory import (
     read_directory,
     tell_read,
 )
-from tests.nodes.shell.organisation import DOMAIN, Organisation
+from tests.nodes.shell.organisation import DOMAIN, Organisation, fqdn
 from tests.nodes.shell.running import process
 from tests.nodes.shell.sending import send
 from tests.nodes.shell.waiting import until
@@ -47,6 +49,20 @@ def directory(*groups: dict[str, object]) -> dict[str, object]:
 def test_without_the_file_the_groups_are_those_of_the_configuration(tmp_path: Path) -> None:
     assert read_directory(tmp_path) is None
     assert goes_by_it(tmp_path)
+
+
+def test_servers_that_are_inactive_stand_in_it(tmp_path: Path) -> None:
+    change_directory(tmp_path, {**directory(), "Inactive": ["a", "b"]})
+    found = read_directory(tmp_path)
+    assert found is not None
+    assert found.inactive == ("a", "b")
+    change_directory(tmp_path, {**directory(), "NotAuthenticating": ["c"]})
+    found = read_directory(tmp_path)
+    assert found is not None
+    assert (found.inactive, found.not_authenticating) == (("a", "b"), ("c",))
+    change_directory(tmp_path, {**directory(), "Inactive": "a"})
+    with pytest.raises(ValueError, match="Inactive is no list"):
+        read_directory(tmp_path)
 
 
 def test_a_node_goes_by_it_when_it_has_said_that_it_read_the_last_version(tmp_path: Path) -> None:
@@ -106,6 +122,41 @@ def test_a_node_learns_of_a_change_at_once_and_one_that_was_down_at_its_start(
         assert str(send(node.port(), 3, GROUP).reply).startswith("250")
         assert node.stop() == 0
     assert expanded(organisation) == [(GROUP, ONE), (GROUP, TWO), (GROUP, f"{ONE};{TWO}")]
+
+
+@pytest.mark.slow
+def test_another_server_cannot_authenticate_where_the_receive_connector_does_not_let_it(
+    tmp_path: Path,
+) -> None:
+    organisation = Organisation(tmp_path)
+    organisation.sections = {"TransportConfig": {"ShadowRedundancyEnabled": "false"}}
+    data = organisation.data(SERVER)
+    with process(organisation, SERVER) as node:
+        assert logged_on(organisation, "lyo-mbx1", node.port()) == "250"
+        change_directory(data, {**directory(), "NotAuthenticating": [SERVER]})
+        node.process.send_signal(signal.SIGUSR1)
+        until(lambda: goes_by_it(data) or None, "the node has read it")
+        assert logged_on(organisation, "lyo-mbx1", node.port()) == (
+            "454 4.7.0 Temporary authentication failure"
+        )
+        assert logged_on(organisation, SERVER, node.port()) == "250"
+        assert str(send(node.port(), 1, ONE).reply).startswith("250")
+        assert node.stop() == 0
+
+
+def logged_on(organisation: Organisation, server: str, port: int) -> str:
+    """What a server hears to the EHLO behind its handshake; of a 250 no more than that."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.load_verify_locations(organisation.authority.file)
+    context.load_cert_chain(*organisation.authority.issue(fqdn(server)))
+    client = smtplib.SMTP("127.0.0.1", port, fqdn(server), timeout=20)
+    try:
+        client.starttls(context=context)
+        code, said = client.ehlo()
+        return "250" if code == 250 else f"{code} {said.decode()}"
+    finally:
+        client.close()
 
 
 def expanded(organisation: Organisation) -> list[tuple[str, str]]:
