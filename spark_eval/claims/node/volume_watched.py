@@ -24,7 +24,7 @@ from spark_eval.histories.organisation.pressure import DISK, EVENT, LEVELS, NORM
 from spark_eval.histories.organisation.server import Server
 from spark_eval.histories.run import Run
 from spark_eval.histories.traffic import UnderWay
-from spark_eval.read.plan import MINUTE_MS
+from spark_eval.read.plan import LIFECYCLE, MINUTE_MS
 
 REQUIRED = ("TL-8",)
 # what mail takes in a database, with its indexes and a copy in Safety Net, beside a new database
@@ -100,4 +100,4 @@ def _at_the_end(server: Server, run: Run) -> Iterator[Case]:
         )  # fmt: skip
 
 
-CLAIM = Claim("volume_watched", REQUIRED, of_run=_cases)
+CLAIM = Claim("volume_watched", REQUIRED, needs=frozenset({LIFECYCLE}), of_run=_cases)

@@ -2,7 +2,7 @@
 system in a file, so that what fills it fills nothing else and meets the errors of a full disk.
 
 To mount takes root, loop devices, and an engine that sees the mounts of this process. Where one is
-missing there is no volume, and the server goes by the size that it is told.
+missing there is no volume, and the server goes by the size alone that its configuration has.
 """
 
 from __future__ import annotations
