@@ -20,6 +20,7 @@ from nodes.core.config.config import NodeConfig
 from nodes.core.interface.effects import Effect, LogTracking
 from nodes.core.interface.inputs import DirectoryRead, Input, SafetyNetRead
 from nodes.core.model.message import Fork
+from nodes.core.model.resubmit_request import KeptCopy
 
 GROUPS, CHANGED = "groups", "members-changed"
 EXPANDED = ("groups_expanded",)
@@ -121,11 +122,12 @@ class ResolvesShadowsAsAtFirst(Door):
     def enters(self, happened: Input) -> Iterable[Input]:
         if not isinstance(happened, SafetyNetRead):
             return (happened,)
-        copies = tuple(
-            replace(each, recipients=resolve(each.recipients, self._groups).recipients)
-            for each in happened.copies
-        )
-        return (replace(happened, copies=copies),)
+        return (replace(happened, copies=tuple(map(self._as_at_first, happened.copies))),)
+
+    def _as_at_first(self, copy: KeptCopy) -> KeptCopy:
+        """The envelope is what is categorised anew, of shadow copies alone."""
+        recipients = resolve(copy.envelope.recipients, self._groups).recipients
+        return replace(copy, envelope=replace(copy.envelope, recipients=recipients))
 
 
 class HearsOfNoChange(Door):
