@@ -33,6 +33,8 @@ class Queue(Protocol):
 
     def try_again(self) -> None: ...
 
+    def remove_if_idle(self) -> None: ...
+
 
 @dataclass(frozen=True, slots=True)
 class Attempt(Waiting):
@@ -129,3 +131,16 @@ class NextAttempt(Waiting):
 
     def __str__(self) -> str:
         return f"tries the queue to {self.queue.next_hop} again"
+
+
+@dataclass(frozen=True, slots=True)
+class Removal(Waiting):
+    """The queue was empty."""
+
+    queue: Queue
+
+    def __call__(self) -> None:
+        self.queue.remove_if_idle()
+
+    def __str__(self) -> str:
+        return f"removes the queue to {self.queue.next_hop}, if it has been empty for long enough"

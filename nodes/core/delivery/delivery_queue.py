@@ -22,6 +22,7 @@ from nodes.core.delivery.attempts import (
     IntoMailboxes,
     NextAttempt,
     Refusal,
+    Removal,
     ToServer,
     Transmission,
 )
@@ -282,16 +283,16 @@ class DeliveryQueue:
         if self._is_empty and not was_empty:
             self._empty_since_ms = self._work.now_ms
             if self._removal is None:
-                self._removal = self._work.at(self._removal_ms, self._remove_if_idle)
+                self._removal = self._work.at(self._removal_ms, Removal(self))
 
     @property
     def _removal_ms(self) -> int:
         return self._empty_since_ms + self._config.server.queue_max_idle_time_ms
 
-    def _remove_if_idle(self) -> None:
+    def remove_if_idle(self) -> None:
         self._removal = None
         if self._is_empty and self._work.now_ms < self._removal_ms:
-            self._removal = self._work.at(self._removal_ms, self._remove_if_idle)
+            self._removal = self._work.at(self._removal_ms, Removal(self))
         elif self._is_empty:
             if self._retry is not None:
                 self._retry.cancel()
