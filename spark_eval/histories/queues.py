@@ -19,6 +19,7 @@ _STORED, _CONTEXT = ("DELIVER", "DUPLICATEDELIVER"), "MDB:"
 # rows of one input stand so close together, whatever log they are in
 TOGETHER_MS = 1_000
 SESSION_ENDS = "421"
+LOGON_DENIED = "454 4.7.0 Temporary authentication failure"
 NOT_ACTIVE = "432 4.2.0 STOREDRIVER; mailbox database is not active on this server"
 
 
@@ -192,10 +193,11 @@ def is_answer(row: TrackingRow) -> bool:
 
 def is_put_off(row: TrackingRow) -> bool:
     """Whether its next hop answered and put this message off, so that it waits for
-    MessageRetryInterval by itself. A 421 is about the session, and that a mailbox database is not
-    active there about its queue.
+    MessageRetryInterval by itself. A 421 and a denied logon are about the session, and that a
+    mailbox database is not active there about its queue.
     """
-    return is_answer(row) and not (row.context or "").startswith((SESSION_ENDS, NOT_ACTIVE))
+    words = (SESSION_ENDS, NOT_ACTIVE, LOGON_DENIED)
+    return is_answer(row) and not (row.context or "").startswith(words)
 
 
 def _counted(said: Iterable[tuple[int, bool, str]]) -> Iterator[Answer]:

@@ -31,8 +31,10 @@ NO_OPINION = {
     # how long a Safety Net may keep what is lost with a copy of a database; how much is lost where
     # most of it is sent to groups
     "no_loss": {"settings drawn", "groups", "members-changed"},
-    # logs with holes: of lost disks
-    "redundant_before_ack": {EVERY_LOST_DISK},
+    # logs with holes: of lost disks; a hop within a boundary to the server that expands a group
+    "redundant_before_ack": {EVERY_LOST_DISK, "expansion-server"},
+    # who is outside and in two groups that are expanded apart
+    "no_visible_duplicate": {"expansion-server"},
     # promotions before their time, of which no_early_promotion asks; contacts that a kill hid; a
     # server that logs another database id than it was answered with
     "promotion_on_time": {

@@ -108,7 +108,8 @@ _SERVER = (
     ("transients", "TransportService", "TransientFailureRetryCount", 6),
     ("transient_ms", "TransportService", "TransientFailureRetryInterval", 5 * MINUTE_MS),
     ("outage_ms", "TransportService", "OutboundConnectionFailureRetryInterval", 10 * MINUTE_MS),
-    ("put_off_ms", "TransportService", "MessageRetryInterval", 15 * MINUTE_MS),
+    # a plan that does not say it is of servers whose messages wait as their queues do
+    ("put_off_ms", "TransportService", "MessageRetryInterval", 0),
     ("idle_ms", "TransportService", "QueueMaxIdleTime", 3 * MINUTE_MS),
     ("max_connection_rate", "TransportService", "MaxConnectionRatePerMinute", 1200),
     ("expiration_ms", "TransportService", "MessageExpirationTimeout", 2 * DAY_MS),
