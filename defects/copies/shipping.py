@@ -10,7 +10,8 @@ from defects.decisions import does
 from defects.defect import Context, Defect
 from defects.door import Door, behind
 from defects.settings import goes_by
-from nodes.core.config.config import DatabaseCopy, NodeConfig
+from nodes.core.config.config import NodeConfig
+from nodes.core.config.databases import DatabaseCopy
 from nodes.core.copies.log_shipping import SERVICE, LogShipping
 from nodes.core.interface.effects import Effect, OpenSession
 from nodes.core.interface.inputs import Input, SessionFailed

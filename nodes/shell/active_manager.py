@@ -19,8 +19,9 @@ from typing import Any
 
 from nodes.shell.config_file import NodeFile
 from nodes.shell.process import EX_IOERR, EX_USAGE, CannotStart, serve
-from nodes.shell.runner import AnyDisk, AnyOpening, Runner, new_database_id
+from nodes.shell.runner import Runner, new_database_id
 from nodes.shell.signals import heed, leave
+from nodes.shell.storage.any_disk import AnyDisk, AnyOpening
 from nodes.shell.storage.manager_disk import ManagerDisk
 from nodes.store.manager_database import open_manager_database
 

@@ -21,9 +21,10 @@ from nodes.core.interface.effects import LogLifecycle
 from nodes.core.interface.inputs import FrontEndStarted
 from nodes.shell.config_file import NodeFile
 from nodes.shell.process import EX_USAGE, serve
-from nodes.shell.runner import AnyDisk, AnyOpening, Runner
+from nodes.shell.runner import Runner
 from nodes.shell.signals import heed, leave
 from nodes.shell.smtp.front_end_connection import FrontEndConnection
+from nodes.shell.storage.any_disk import AnyDisk, AnyOpening
 from nodes.shell.storage.no_disk import NoDisk
 
 

@@ -23,17 +23,14 @@ from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from nodes.core.config.error import ConfigurationError
 from nodes.core.interface.effects import Effect, LogLifecycle
 from nodes.core.interface.inputs import (
-    DatabaseOpened,
-    DatabaseSetAside,
     DirectoryRead,
     FrontEndStarted,
     Input,
-    ManagerOpened,
     StopRequested,
 )
 from nodes.core.interface.replies import R421_STOPPING
@@ -62,50 +59,14 @@ from nodes.shell.smtp.client import OutboundSessions, Route
 from nodes.shell.smtp.inbound_connection import InboundConnection
 from nodes.shell.smtp.listener import Listener, bind
 from nodes.shell.smtp.server import InboundConnections
-from nodes.shell.storage.bodies import Bodies
-from nodes.shell.storage.directory import read_directory, tell_read
+from nodes.shell.storage.any_disk import AnyDisk, AnyOpening
+from nodes.shell.storage.directory import DirectoryWatch
 from nodes.shell.storage.disk import Disk
-from nodes.shell.storage.writing import Store, Write
 from nodes.shell.tls import towards_the_outside
 from nodes.shell.uptime import boot_id, keep_skew, kept_skew_ms
 from nodes.store.queue.database import open_queue_database
 
 STOP_S = 3.0
-
-
-class AnyOpening(Protocol):
-    """What opening the node's database gave."""
-
-    @property
-    def set_aside(self) -> DatabaseSetAside | None: ...
-
-    @property
-    def opened(self) -> DatabaseOpened | ManagerOpened | FrontEndStarted: ...
-
-
-class AnyDisk(Protocol):
-    """`nodes.shell.storage.disk.Disk`, or what Active Manager has instead."""
-
-    bodies: Bodies
-
-    def write(self, effect: Write) -> None: ...
-
-    def deliver(self, effect: Store) -> None: ...
-
-    def read(self, handle: BodyHandle) -> asyncio.Future[bytes]: ...
-
-    def measure(self) -> None: ...
-
-    def count(self, session: str) -> None: ...
-
-    async def use(self, percent: int) -> None: ...
-
-    async def fill(self, is_full: bool) -> None: ...
-
-    @property
-    def is_busy(self) -> bool: ...
-
-    def close(self) -> None: ...
 
 
 class Runner:
@@ -134,7 +95,8 @@ class Runner:
         self._table = effect_table(self)
         self._breakpoints: Breakpoints | None = None
         self._has_disk = self._has_begun = False
-        self._directory_version = self._disk_percent = 0
+        self._directory = DirectoryWatch(file.data)
+        self._disk_percent = 0
         self._stopped = asyncio.Event()
         self._failure: BaseException | None = None
 
@@ -198,15 +160,13 @@ class Runner:
 
     def _read_directory(self, *, at_start: bool) -> None:
         """Once for each version of it. Raises CannotStart."""
-        data = self._file.data
         try:
-            directory = read_directory(data)
-            if directory is not None and directory.version != self._directory_version:
-                self._directory_version = directory.version
+            directory = self._directory.news()
+            if directory is not None:
                 created, moved = directory.databases, directory.mailboxes
                 states = directory.inactive, directory.not_authenticating
                 self.give(DirectoryRead(directory.groups, at_start, created, moved, *states))
-                tell_read(data, directory.version)
+                self._directory.tell_read()
         except (OSError, ValueError) as error:
             raise CannotStart(EX_IOERR, str(error)) from error
 

@@ -13,6 +13,12 @@ from typing import cast
 
 from nodes.core.config.connector_limits import ConnectorLimits, connector_limits
 from nodes.core.config.contradictions import contradictions
+from nodes.core.config.databases import (
+    DatabaseCopy,
+    copies_of,
+    journal_recipients,
+    of_databases,
+)
 from nodes.core.config.document import (
     Json,
     choice,
@@ -21,7 +27,7 @@ from nodes.core.config.document import (
     text,
     text_if_any,
 )
-from nodes.core.config.error import ConfigurationError, refusal
+from nodes.core.config.error import ConfigurationError
 from nodes.core.config.groups import GROUPS, DistributionGroup, expansion_servers, group_of
 from nodes.core.config.mailboxes import MAILBOXES, mailbox_of
 from nodes.core.config.network import Network, read_network
@@ -29,15 +35,12 @@ from nodes.core.config.parameters import (
     BACKGROUND_CLEANUP,
     NOT_CONVERTED,
     PARAMETERS,
-    REPLAY_LAG_MAX_MS,
     SERVER_SECTIONS,
     TRACK_DUPLICATES,
     WAYS,
-    Parameter,
     Value,
     parse_value,
 )
-from nodes.core.config.units import format_timespan, parse_timespan
 
 SECTIONS = ("TransportConfig", *SERVER_SECTIONS)
 AUTO_ACTIVATION = ("Unrestricted", "IntrasiteOnly", "Blocked")
@@ -71,17 +74,6 @@ class Server:
     receive_connector: ReceiveConnector
     auto_activation: str = "Unrestricted"
     mount_dial: str = "GoodAvailability"
-
-
-@dataclass(frozen=True, slots=True)
-class DatabaseCopy:
-    """A copy of a mailbox database: where it is, how much it is preferred (1 is most), how far it
-    replays behind.
-    """
-
-    server: str
-    preference: int
-    replay_lag_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,15 +216,15 @@ def read_config(document: Json) -> NodeConfig:
         },
         transport=_transport_config(values["TransportConfig"]),
         server=_server_config(values),
-        copies={text(e, "Name"): _copies(e) for e in objects(document, "Databases")},
-        duplicate_windows_ms=_of_databases(document, TRACK_DUPLICATES),
-        cleanup_intervals_ms=_of_databases(document, BACKGROUND_CLEANUP),
+        copies={text(e, "Name"): copies_of(e) for e in objects(document, "Databases")},
+        duplicate_windows_ms=of_databases(document, TRACK_DUPLICATES),
+        cleanup_intervals_ms=of_databases(document, BACKGROUND_CLEANUP),
         network=read_network(document),
         groups=tuple(map(group_of, objects_if_any(document, GROUPS))),
         expansion_servers=expansion_servers(
             objects_if_any(document, GROUPS), [s.name for s in servers if s.role == "mailbox"]
         ),
-        journal_recipients=_journal_recipients(document),
+        journal_recipients=journal_recipients(document),
         settings=values,
     )
 
@@ -349,54 +341,3 @@ def _receive_connector(values: Mapping[str, Value]) -> ReceiveConnector:
     return ReceiveConnector(
         int(values["ConnectionTimeout"]), int(values["ConnectionInactivityTimeout"])
     )
-
-
-def _copies(database: Json) -> tuple[DatabaseCopy, ...]:
-    """In the order of activation preference; without a list there is one."""
-    if "Copies" not in database:
-        return (DatabaseCopy(text(database, "Server"), 1),)
-    copies = [_copy(entry) for entry in objects(database, "Copies")]
-    servers = [copy.server for copy in copies]
-    if text(database, "Server") not in servers or len(set(servers)) != len(servers):
-        raise ConfigurationError(
-            f"Databases: {text(database, 'Name')}: Copies on {', '.join(servers)}",
-            "one copy a server, and one of them on Server",
-        )
-    return tuple(sorted(copies, key=lambda copy: copy.preference))
-
-
-def _journal_recipients(document: Json) -> dict[str, str]:
-    """Of the databases that have one, each a mailbox of the organisation."""
-    mailboxes = {text(entry, "Address").lower() for entry in objects(document, "Mailboxes")}
-    found = {
-        text(entry, "Name"): text(entry, "JournalRecipient").lower()
-        for entry in objects(document, "Databases")
-        if "JournalRecipient" in entry
-    }
-    for address in found.values():
-        if address not in mailboxes:
-            rule = "is no mailbox of the organisation"
-            raise refusal("JournalRecipient", address, rule, "name one of Mailboxes")
-    return found
-
-
-def _of_databases(document: Json, parameter: Parameter) -> dict[str, int]:
-    """By name."""
-    given = {text(e, "Name"): e.get(parameter.name) for e in objects(document, "Databases")}
-    return {
-        name: int(parameter.default if raw is None else parse_value(parameter, raw))
-        for name, raw in given.items()
-    }
-
-
-def _copy(entry: Json) -> DatabaseCopy:
-    preference = entry.get("ActivationPreference")
-    if not isinstance(preference, int) or preference < 1:
-        raise ConfigurationError(
-            f"ActivationPreference: {preference!r}: must be a number from 1 on", ""
-        )
-    lag_ms = parse_timespan(entry["ReplayLagTime"]) if "ReplayLagTime" in entry else 0
-    if lag_ms > REPLAY_LAG_MAX_MS:
-        most = format_timespan(REPLAY_LAG_MAX_MS)
-        raise refusal("ReplayLagTime", entry["ReplayLagTime"], f"is more than {most}", "")
-    return DatabaseCopy(text(entry, "Server"), preference, lag_ms)

@@ -8,7 +8,8 @@ that would lose more logs than AutoDatabaseMountDial allows; on request it does 
 
 from __future__ import annotations
 
-from nodes.core.config.config import DatabaseCopy, NodeConfig
+from nodes.core.config.config import NodeConfig
+from nodes.core.config.databases import DatabaseCopy
 from nodes.core.failover.copy_monitor import CopyMonitor
 from nodes.core.model.database_copy import CopyState, CopyStatus
 

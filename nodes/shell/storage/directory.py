@@ -94,9 +94,23 @@ def _write(data: Path, document: Mapping[str, object]) -> None:
     write_shared(data / DIRECTORY, json.dumps(whole))
 
 
-def tell_read(data: Path, version: int) -> None:
-    """The node's side. Raises OSError."""
-    write_shared(data / FOUND, json.dumps({"version": version}))
+class DirectoryWatch:
+    """The node's side: which version it goes by."""
+
+    def __init__(self, data: Path) -> None:
+        self._data, self._version = data, 0
+
+    def news(self) -> Directory | None:
+        """Each version once; None where nothing is new. Raises OSError, ValueError."""
+        directory = read_directory(self._data)
+        if directory is None or directory.version == self._version:
+            return None
+        self._version = directory.version
+        return directory
+
+    def tell_read(self) -> None:
+        """The lab may know. Raises OSError."""
+        write_shared(self._data / FOUND, json.dumps({"version": self._version}))
 
 
 def goes_by_it(data: Path) -> bool:

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any, Protocol, TypeAlias
 
 from lab.hosts.simulator.connection import Connection
+from lab.hosts.simulator.smtp.as_inputs import of_announcement, of_order
 from lab.hosts.simulator.smtp.steps import (
     Announced,
     Announcement,
@@ -30,53 +31,26 @@ from lab.hosts.simulator.smtp.steps import (
 )
 from lab.hosts.simulator.smtp.verbs import parse_command
 from nodes.core.config.config import TRUSTED_ROLES, NodeConfig
-from nodes.core.interface.copy_commands import (
-    AskCopyStatus,
-    CopyCommand,
-    DismountDatabase,
-    MountDatabase,
-    NameActiveCopy,
-    UpdateCopy,
-)
 from nodes.core.interface.effects import (
-    DeliverTo,
-    ForkOf,
     MailFrom,
     PassedCommand,
-    Prologue,
     RecipientTo,
-    ShipLog,
-    ShipMailbox,
-    ShipSeed,
 )
 from nodes.core.interface.inputs import (
-    ActiveCopyNamed,
     CommandNotUnderstood,
     ConnectionLost,
-    CopyStatusAsked,
-    DeliveryRequested,
     DiscardAsked,
-    DismountAsked,
-    ForkAnnounced,
     Input,
-    LogAnnounced,
-    MailboxAnnounced,
     MessageOffered,
-    MountAsked,
-    OutboxRequested,
     PeerAuthenticated,
     RecipientOffered,
     ResubmitRequested,
-    SeedAnnounced,
-    SeedAsked,
     SessionAccepted,
     SessionActive,
-    ShadowRequested,
     TransactionReset,
 )
 from nodes.core.interface.replies import Reply
 from nodes.core.model.message import Envelope, Header
-from nodes.core.model.outbox import IntoOutbox
 from nodes.shell.smtp import line_ends
 from nodes.shell.smtp.activity import Activity
 from nodes.shell.smtp.headers import hops_of, local_hops_of, read_header
@@ -274,7 +248,7 @@ class SimulatedInboundSession:
     def said_one_by_one(self, said: Announcement) -> Commands:
         """MAIL this server answers by itself, as in `nodes.shell.smtp.hooks`."""
         if said.prologue is not None:
-            reply = yield _announced(self.name, said.prologue)
+            reply = yield of_announcement(self.name, said.prologue)
             if reply.code != 250:
                 return Announced(reply, ())
         return (yield from self.recipients(said.envelope))
@@ -328,7 +302,7 @@ class SimulatedInboundSession:
 
     def _order(self, said: Order) -> None:
         self._asks = True
-        self._sessions.server.give(_ordered(self.name, said.command))
+        self._sessions.server.give(of_order(self.name, said.command))
 
     def _command(self, said: Command) -> None:
         """Whoever says it: who may use it is the core's to say."""
@@ -345,46 +319,6 @@ class SimulatedInboundSession:
 
     def _part_of_content(self, _: PartOfContent) -> None:
         """It says no more than that the client is still there."""
-
-
-def _announced(session: str, prologue: Prologue | IntoOutbox) -> Input:
-    """What the verb that announces a message says."""
-    match prologue:
-        case DeliverTo(database, network_message_id):
-            return DeliveryRequested(session, database, network_message_id)
-        case ForkOf(network_message_id):
-            return ForkAnnounced(session, network_message_id)
-        case IntoOutbox(database):
-            return OutboxRequested(session, database)
-        case ShipLog(epoch, log):
-            return LogAnnounced(session, epoch, log)
-        case ShipSeed(epoch, database):
-            return SeedAnnounced(session, database, epoch)
-        case ShipMailbox(database, address):
-            return MailboxAnnounced(session, database, address)
-    return ShadowRequested(
-        session,
-        prologue.primary,
-        prologue.database_id,
-        prologue.internal_id,
-        prologue.network_message_id,
-        prologue.resubmit_request,
-    )
-
-
-def _ordered(session: str, command: CopyCommand) -> Input:
-    """What Active Manager, or another server, says to a server."""
-    match command:
-        case AskCopyStatus(database):
-            return CopyStatusAsked(session, database)
-        case MountDatabase(database, epoch, before_ms):
-            return MountAsked(session, database, epoch, before_ms)
-        case DismountDatabase(database, epoch):
-            return DismountAsked(session, database, epoch)
-        case NameActiveCopy(database, server, epoch):
-            return ActiveCopyNamed(session, database, server, epoch)
-        case UpdateCopy(database):
-            return SeedAsked(session, database)
 
 
 _HEAR: dict[type, Callable[..., None]] = {

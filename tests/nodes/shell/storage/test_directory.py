@@ -16,11 +16,11 @@ from nodes.shell.logs.exchange import TRACKING_FIELDS
 from nodes.shell.storage.directory import (
     DIRECTORY,
     Directory,
+    DirectoryWatch,
     change_directory,
     goes_by_it,
     note_created,
     read_directory,
-    tell_read,
 )
 from tests.nodes.shell.organisation import DOMAIN, Organisation, fqdn
 from tests.nodes.shell.running import process
@@ -66,13 +66,18 @@ def test_servers_that_are_inactive_stand_in_it(tmp_path: Path) -> None:
 
 
 def test_a_node_goes_by_it_when_it_has_said_that_it_read_the_last_version(tmp_path: Path) -> None:
+    watch = DirectoryWatch(tmp_path)
+    assert watch.news() is None
     change_directory(tmp_path, directory(staff(ONE)))
+    assert watch.news() is not None
+    assert not goes_by_it(tmp_path)
+    watch.tell_read()
+    assert goes_by_it(tmp_path)
+    assert watch.news() is None, "twice"
     change_directory(tmp_path, directory(staff(TWO)))
-    assert read_directory(tmp_path) == Directory(2, (DistributionGroup(GROUP, (TWO,)),), (), MOVED)
     assert not goes_by_it(tmp_path)
-    tell_read(tmp_path, 1)
-    assert not goes_by_it(tmp_path)
-    tell_read(tmp_path, 2)
+    assert watch.news() == Directory(2, (DistributionGroup(GROUP, (TWO,)),), (), MOVED)
+    watch.tell_read()
     assert goes_by_it(tmp_path)
 
 
