@@ -4,7 +4,7 @@ gives.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 import pytest
@@ -34,3 +34,17 @@ def ask(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
         }
 
     return asked
+
+
+def assert_all_hold(ask: Ask, claims: Iterable[Claim], run: str) -> None:
+    """Each of these of a run."""
+    for claim in claims:
+        result = ask(claim)[run]
+        assert result.status == "holds", (claim.name, result.examples)
+
+
+def assert_is_violated(ask: Ask, claim: Claim, detail: str, run: str) -> None:
+    """By a counter-example that says so much."""
+    result = ask(claim)[run]
+    assert result.status == "violated"
+    assert any(detail in each.detail for each in result.examples), result.examples

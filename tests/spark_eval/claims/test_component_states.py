@@ -10,7 +10,7 @@ from spark_eval.claims.mail.answered_in_time import CLAIM as ANSWERED
 from spark_eval.claims.mail.refused_for_cause import CLAIM as REFUSED
 from spark_eval.claims.node.intake_for_cause import CLAIM as INTAKE
 from spark_eval.histories.organisation.component_states import NOT_ACCEPTING
-from tests.spark_eval.claims.conftest import Ask
+from tests.spark_eval.claims.conftest import Ask, assert_all_hold, assert_is_violated
 from tests.spark_eval.runs.run_builder import MINUTE, SECOND, Run, empty, made, user
 
 SERVER, OTHER = "par-mbx1", "par-mbx2"
@@ -126,17 +126,12 @@ WRONG = {
 
 @pytest.mark.parametrize("name", SOUND)
 def test_holds(name: str, ask: Ask) -> None:
-    for claim in SOUND[name]:
-        result = ask(claim)[name]
-        assert result.status == "holds", (claim.name, result.examples)
+    assert_all_hold(ask, SOUND[name], name)
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_is_violated(name: str, ask: Ask) -> None:
-    claim, detail = WRONG[name]
-    result = ask(claim)[name]
-    assert result.status == "violated"
-    assert any(detail in each.detail for each in result.examples), result.examples
+    assert_is_violated(ask, *WRONG[name], name)
 
 
 def test_an_outbox_takes_what_it_is_given(ask: Ask) -> None:

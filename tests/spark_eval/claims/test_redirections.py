@@ -15,7 +15,7 @@ from spark_eval.claims.node.intake_for_cause import CLAIM as INTAKE
 from spark_eval.claims.routing.routed_as_computed import CLAIM as ROUTED
 from spark_eval.claims.shadow.redundant_before_ack import CLAIM as REDUNDANT
 from spark_eval.expected.mail.redirections import REFUSAL
-from tests.spark_eval.claims.conftest import Ask
+from tests.spark_eval.claims.conftest import Ask, assert_all_hold, assert_is_violated
 from tests.spark_eval.runs.run_builder import (
     DOMAIN,
     MINUTE,
@@ -182,17 +182,12 @@ WRONG = {
 
 @pytest.mark.parametrize("name", SOUND)
 def test_holds(name: str, ask: Ask) -> None:
-    for claim in SOUND[name]:
-        result = ask(claim)[name]
-        assert result.status == "holds", (claim.name, result.examples)
+    assert_all_hold(ask, SOUND[name], name)
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_is_violated(name: str, ask: Ask) -> None:
-    claim, detail = WRONG[name]
-    result = ask(claim)[name]
-    assert result.status == "violated"
-    assert any(detail in each.detail for each in result.examples), result.examples
+    assert_is_violated(ask, *WRONG[name], name)
 
 
 def test_what_was_redirected_proves_sr_1_and_sr_12(ask: Ask) -> None:
