@@ -40,8 +40,6 @@ FAULT = "disk_use"
 REQUIRED = ("TL-8",)
 # what a message is refused with for what it is, always
 _OF_ITS_OWN = ("552", "554 5.4.6", "550 5.1.10")
-# what mail takes in a database, with its indexes and a copy in Safety Net, beside a new database
-_TIMES, _EMPTY_BYTES = 4, 1024 * 1024
 
 
 def _of_server(server: Server, run: Run) -> Iterator[Case]:
@@ -92,8 +90,7 @@ def _may_be_full(server: Server, run: Run, at_ms: int) -> bool:
     """Of mail alone, of which no more is there than somebody had begun to send."""
     sent = (each for to in run.traffic.under_way.values() for each in to)
     mail = sum(each.size_bytes for each in sent if each.at.lo <= at_ms)
-    low = server.limits.thresholds[DISK].medium_to_low
-    return (mail * _TIMES + _EMPTY_BYTES) * 100 >= server.limits.volume_bytes * low
+    return server.limits.may_be_short(mail)
 
 
 def _used_up(fault: Fault, server: Server, run: Run) -> Iterator[Case]:

@@ -27,8 +27,6 @@ from spark_eval.histories.traffic import UnderWay
 from spark_eval.read.plan import LIFECYCLE, MINUTE_MS
 
 REQUIRED = ("TL-8",)
-# what mail takes in a database, with its indexes and a copy in Safety Net, beside a new database
-_TIMES, _EMPTY_BYTES = 4, 1024 * 1024
 
 
 def _cases(run: Run, _totals: Totals) -> Iterator[Case]:
@@ -90,8 +88,7 @@ def _at_the_end(server: Server, run: Run) -> Iterator[Case]:
     gone_ms = run.end_ms - late_ms - run.config.hold_ms - MINUTE_MS
     mail = (each for to in run.traffic.under_way.values() for each in to)
     left = sum(each.size_bytes for each in mail if each.at.hi > gone_ms)
-    volume, low = server.limits.volume_bytes, server.limits.thresholds[DISK].medium_to_low
-    if (left * _TIMES + _EMPTY_BYTES) * 100 < volume * low:
+    if not server.limits.may_be_short(left):
         is_relieved = last.to == LEVELS[NORMAL]
         yield from asked(
             bound(int(not is_relieved), None, 0), f"{server.name}, at the end", REQUIRED,

@@ -18,6 +18,8 @@ EVENT = "back-pressure"
 NORMAL, MEDIUM, HIGH = 0, 1, 2
 LEVELS = ("normal", "medium", "high")
 DISK, QUEUE = "DatabaseUsedSpace", "SubmissionQueue"
+# what mail takes in a database, with its indexes and a copy in Safety Net, beside a new database
+TIMES, EMPTY_BYTES = 4, 1024 * 1024
 
 
 class Thresholds(NamedTuple):
@@ -59,6 +61,11 @@ class Limits(NamedTuple):
     resubmission: int
     page: int
     thresholds: Mapping[str, Thresholds]
+
+    def may_be_short(self, mail_bytes: int) -> bool:
+        """Whether so much mail alone, wherever it is, may keep the volume short of room."""
+        most = mail_bytes * TIMES + EMPTY_BYTES
+        return most * 100 >= self.volume_bytes * self.thresholds[DISK].medium_to_low
 
 
 def limits_of(given: Mapping[str, str]) -> Limits:
