@@ -31,10 +31,8 @@ NO_OPINION = {
     # how long a Safety Net may keep what is lost with a copy of a database; how much is lost where
     # most of it is sent to groups
     "no_loss": {"settings drawn", "groups", "members-changed"},
-    # logs with holes: of lost disks; a hop within a boundary to the server that expands a group
-    "redundant_before_ack": {EVERY_LOST_DISK, "expansion-server"},
-    # who is outside and in two groups that are expanded apart
-    "no_visible_duplicate": {"expansion-server"},
+    # logs with holes: of lost disks
+    "redundant_before_ack": {EVERY_LOST_DISK},
     # promotions before their time, of which no_early_promotion asks; contacts that a kill hid; a
     # server that logs another database id than it was answered with
     "promotion_on_time": {
@@ -56,8 +54,22 @@ FROM_OUTBOXES = """
     SELECT run, row ->> '$.message_id' FROM ledger
     WHERE row ->> '$.type' = 'message' AND row ->> '$.mail' = 'internal'
 """
+# groups that one server expands: a hop to it within a boundary is no delivery, and who is outside
+# may be in two of them that are expanded apart
+HANDED_ON = f"""
+    SELECT run, message_id FROM ({TO_GROUPS}) WHERE run IN (
+        SELECT run FROM (
+            SELECT run, unnest(from_json(plan -> '$.topology.groups', '["JSON"]')) AS named
+            FROM plans
+        ) WHERE named ->> '$.expansion_server' IS NOT NULL
+    )
+"""
 # messages about which the second one has no opinion, by claim
-NO_OPINION_OF = {"no_loss": TO_GROUPS, "redundant_before_ack": FROM_OUTBOXES}
+NO_OPINION_OF = {
+    "no_loss": TO_GROUPS,
+    "redundant_before_ack": f"{FROM_OUTBOXES} UNION {HANDED_ON}",
+    "no_visible_duplicate": HANDED_ON,
+}
 Opinion = Mapping[str, Counter[Case]]
 LeftOut = Mapping[str, frozenset[tuple[str, str]]]
 
@@ -108,8 +120,8 @@ def opinions(judged: Judged) -> Opinions:
 
 def _of_both(opinion: Opinion, left_out: LeftOut) -> Opinion:
     def has_one(claim: str, case: Case) -> bool:
-        message = (case.run, case.subject.partition(" to ")[0])
-        is_left = message in left_out.get(claim, ())
+        message_id = case.subject.partition(" to ")[0].partition(" at ")[0]
+        is_left = (case.run, message_id) in left_out.get(claim, ())
         return not is_left and set_of(case) not in NO_OPINION.get(claim, set())
 
     return {
