@@ -11,11 +11,14 @@ from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import active_children
+from pathlib import Path
 
 from lab.program.death_signal import KILLED_WITH_PARENT
 
+OWN_SIZE = Path("/proc/self/statm")
 MOST_BYTES = 4 << 30
-"""Of one process; a run of the largest scenario takes less than a tenth of it."""
+"""Of one process, beside what it is forked with; a run of the largest scenario takes less than a
+tenth of it."""
 
 
 @contextmanager
@@ -34,4 +37,13 @@ def _begin() -> None:
     if KILLED_WITH_PARENT is not None:
         KILLED_WITH_PARENT()
     _, most = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, most))
+    resource.setrlimit(resource.RLIMIT_AS, (_address_space_bytes() + MOST_BYTES, most))
+
+
+def _address_space_bytes() -> int:
+    """Of this process; it counts what its parent had, which is not there twice."""
+    try:
+        pages = int(OWN_SIZE.read_text(encoding="ascii").split()[0])
+    except OSError:
+        return 0
+    return pages * resource.getpagesize()

@@ -1,5 +1,6 @@
-"""Processes that simulate end when nobody waits for them any more."""
+"""Processes that simulate end when nobody waits for them any more, and are bounded."""
 
+import mmap
 import os
 import signal
 import subprocess
@@ -16,6 +17,7 @@ from lab.program import processes
 ROOT = Path(__file__).parents[3]
 LONGER_THAN_ANY_TEST = 3600
 DEADLINE_SECONDS = 60.0
+HUNDRED_MIB = 100 << 20
 STARTS = f"""
 import os, time
 from lab.campaigns.simulating import simulating
@@ -49,6 +51,15 @@ def test_what_needs_more_memory_than_it_may_have_takes_nothing_else_with_it() ->
         with pytest.raises(MemoryError):
             pool.submit(bytearray, MOST_BYTES).result()
         assert pool.submit(len, b"12").result() == 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no process says its size")
+def test_what_the_program_has_itself_is_not_taken_from_what_a_process_may_have() -> None:
+    """A process is forked with all of that, and crashed where it was nearly as much (a test runner
+    that has many results).
+    """
+    with mmap.mmap(-1, MOST_BYTES), simulating() as pool:
+        assert pool.submit(len, bytes(HUNDRED_MIB)).result() == HUNDRED_MIB
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="death signals are Linux's alone")

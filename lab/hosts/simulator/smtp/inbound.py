@@ -90,6 +90,12 @@ def header_of(content: bytes) -> Header:
     return read_header(content)
 
 
+@lru_cache(maxsize=512)
+def has_bare(content: bytes) -> bool:
+    """`line_ends.has_bare`, which is pure too: what is tried again is not read again."""
+    return line_ends.has_bare(content)
+
+
 class SimulatedInboundSessions:
     """The inbound sessions of one life of a server, each of that `kind`."""
 
@@ -277,7 +283,7 @@ class SimulatedInboundSession:
 
     def _content(self, said: Content) -> None:
         server, content = self._sessions.server, said.content
-        if line_ends.has_bare(content):
+        if has_bare(content):
             self.connection.say(Final(BARE_LINE_ENDS), forward=False)
             return
         self.awaits_final = True
